@@ -1,0 +1,26 @@
+"""Channels: where a state key lives and how writes merge."""
+
+from runtime.channels.barrier import NamedBarrierValue, NamedBarrierValueAfterFinish
+from runtime.channels.base import BaseChannel
+from runtime.channels.binop import BinaryOperatorAggregate
+from runtime.channels.last_value import (
+    AnyValue,
+    EphemeralValue,
+    LastValue,
+    LastValueAfterFinish,
+    UntrackedValue,
+)
+from runtime.channels.topic import Topic
+
+__all__ = (
+    "AnyValue",
+    "BaseChannel",
+    "BinaryOperatorAggregate",
+    "EphemeralValue",
+    "LastValue",
+    "LastValueAfterFinish",
+    "NamedBarrierValue",
+    "NamedBarrierValueAfterFinish",
+    "Topic",
+    "UntrackedValue",
+)

@@ -1,0 +1,136 @@
+"""The execution context: what a running task knows about the run around it.
+
+One typed value in a ContextVar, so that `interrupt()`, `get_config()`, stream writers and graphs called inside a node find
+their way without arguments. It also rides in the task's config, for code that hops to threads of its own.
+No threads, no awaits, no database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, NewType
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
+
+    from runtime.checkpoint.base import BaseCheckpointSaver
+    from runtime.runtime import Runtime
+    from runtime.types import Interrupt
+
+TaskId = NewType("TaskId", str)
+CONTEXT_KEY = "__forkpoint_context"
+"""Key of the context in a task's `configurable`."""
+
+
+def interrupt_id(task_id: str, index: int) -> str:
+    """The id of a task's `index`-th question: the same each time that the task runs."""
+    return blake2b(f"{task_id}#{index}".encode(), digest_size=16).hexdigest()
+
+
+class Scratchpad:
+    """What one task has asked and been told.
+
+    Questions and answers are matched by order, since a node runs again from its start. Answers come from three places:
+    those that the task already used (stored with it), the answers of this run by question id, and one bare answer for
+    whoever asks first.
+    """
+
+    __slots__ = ("answered", "answers", "asked", "bare", "children", "paused", "task_id")
+
+    def __init__(self, task_id: str, answered: list[Any], answers: dict[str, Any], bare: list[Any]) -> None:
+        self.task_id = task_id
+        self.answered = answered
+        """Used answers in order; grows as the task consumes more."""
+        self.answers = answers
+        self.bare = bare
+        """Empty, or the one answer that names no question; shared by the whole run, so it is used once."""
+        self.asked = 0
+        self.children = 0
+        """How many graphs this task has called."""
+        self.paused = False
+        """Whether an interrupt was raised: a node that returns all the same has swallowed it."""
+
+    def ask(self, value: Any, response_schema: Any) -> Any:
+        """The answer to the next question, or GraphInterrupt."""
+        from runtime.errors import GraphInterrupt  # errors and types are built on this module
+        from runtime.types import Interrupt
+
+        index = self.asked
+        self.asked += 1
+        if index < len(self.answered):
+            return self.answered[index]
+        key = interrupt_id(self.task_id, index)
+        if key in self.answers:
+            self.answered.append(self.answers[key])
+        elif self.bare:
+            self.answered.append(self.bare.pop())
+        else:
+            self.paused = True
+            raise GraphInterrupt((Interrupt(value, key, response_schema),))
+        return self.answered[index]
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """Where a nested run's stream items go."""
+
+    modes: frozenset[str]
+    """Modes that somebody above listens to."""
+    push: Callable[[tuple[str, ...], str, Any], None]
+    """(namespace, mode, payload); safe from any thread."""
+    subgraphs: bool
+    """Whether they asked for items of subgraphs at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionContext:
+    """What a running task knows."""
+
+    config: RunnableConfig
+    """The task's config, as nodes see it."""
+    runtime: Runtime[Any]
+    scratchpad: Scratchpad
+    thread_id: str | None
+    checkpoint_ns: str
+    """The task's own namespace: that of a graph called in it."""
+    checkpoint_id: str
+    """Of the checkpoint that this task runs from."""
+    parents: dict[str, str]
+    """Namespace to checkpoint id, of every graph above the task's children."""
+    saver: BaseCheckpointSaver[Any] | None
+    upstream: Upstream
+    resuming: bool
+    """The task continues: a graph called in it goes on from its stored state."""
+    durability: str
+    recursion_limit: int
+    saw_subgraph: Callable[[Any], None] = field(repr=False)
+    """Told of every graph that the task calls, so that drawings and snapshots know it."""
+    subgraph_paused: Callable[[tuple[Interrupt, ...]], None] = field(repr=False)
+
+
+_CURRENT: ContextVar[ExecutionContext | None] = ContextVar("forkpoint_context", default=None)
+
+
+def set_context(context: ExecutionContext | None) -> None:
+    """Make `context` the current one, for the rest of this `contextvars` context."""
+    _CURRENT.set(context)
+
+
+def find_context(config: RunnableConfig | None) -> ExecutionContext | None:
+    """The context around a call: the one its config carries, else the current one; None at the top."""
+    if config:
+        carried: ExecutionContext | None = config.get("configurable", {}).get(CONTEXT_KEY)
+        if carried is not None:
+            return carried
+    return _CURRENT.get()
+
+
+def current_context() -> ExecutionContext:
+    """The current context. Raises RuntimeError outside a node."""
+    context = _CURRENT.get()
+    if context is None:
+        raise RuntimeError("Called outside of a runnable context: this works only inside a node of a running graph.")
+    return context

@@ -1,0 +1,149 @@
+"""The public value types: what nodes return, what streams and snapshots hold.
+
+Owns: data. Refuses: behaviour beyond construction; `interrupt()` is the one function here, as people import it from this
+module, and it only asks the current execution context.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
+
+from runtime.context import current_context
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
+
+    from runtime.checkpoint.base import BaseCheckpointSaver
+
+StreamMode = Literal["values", "updates", "checkpoints", "tasks", "debug", "messages", "custom"]
+Durability = Literal["sync", "async", "exit"]
+All = Literal["*"]
+Checkpointer = "None | bool | BaseCheckpointSaver"
+"""None: inherit the parent's. True: keep a thread of its own. False: store nothing."""
+StreamWriter = Callable[[Any], None]
+"""Sends one value to `stream_mode="custom"`."""
+
+N = TypeVar("N", bound=Hashable)
+OutputT = TypeVar("OutputT")
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupt:
+    """A question that a node asks a person."""
+
+    value: Any
+    """What was given to `interrupt()`."""
+    id: str = "placeholder-id"
+    """32 hex digits; unique per question, usable as key of a resume map."""
+    response_schema: Any = field(default=None, compare=False)
+    """Type or JSON schema of the answer, if the node gave one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """One task of `node` in the next super-step, with `arg` as its whole input."""
+
+    node: str
+    arg: Any
+
+    def __hash__(self) -> int:
+        try:
+            return hash((self.node, self.arg))
+        except TypeError:
+            return hash(self.node)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command(Generic[N]):
+    """An update, a jump, an answer: from a node, a tool, or as a graph's input."""
+
+    graph: str | None = None
+    """None: this graph. `Command.PARENT`: the graph that called this one."""
+    update: Any = None
+    resume: Any = None
+    """The answer to a pending question, or a dict from interrupt id to answer."""
+    goto: Send | Sequence[Send | N] | N = ()
+
+    PARENT: ClassVar[Literal["__parent__"]] = "__parent__"
+
+    def _update_as_tuples(self) -> Sequence[tuple[str, Any]]:
+        """The update as (key, value) pairs."""
+        update = self.update
+        if update is None:
+            return ()
+        if isinstance(update, dict):
+            return tuple(update.items())
+        if isinstance(update, (list, tuple)) and all(
+            isinstance(t, tuple) and len(t) == 2 and isinstance(t[0], str) for t in update
+        ):
+            return tuple(update)
+        hints = getattr(type(update), "__annotations__", None)
+        if hints:
+            return tuple((k, getattr(update, k)) for k in hints if getattr(update, k, None) is not None)
+        return (("__root__", update),)
+
+
+@dataclass(frozen=True, slots=True)
+class Overwrite:
+    """Replaces the value of a reduced channel, past its reducer."""
+
+    value: Any
+    type: Literal["__overwrite__"] = "__overwrite__"
+
+
+class StateUpdate(NamedTuple):
+    """One update of `bulk_update_state`."""
+
+    values: dict[str, Any] | None
+    as_node: str | None = None
+    task_id: str | None = None
+
+
+class PregelTask(NamedTuple):
+    """A task as a snapshot shows it."""
+
+    id: str
+    name: str
+    path: tuple[Any, ...]
+    error: Exception | None = None
+    interrupts: tuple[Interrupt, ...] = ()
+    state: RunnableConfig | StateSnapshot | None = None
+    result: Any = None
+
+
+class StateSnapshot(NamedTuple):
+    """The read view of a checkpoint."""
+
+    values: Any
+    next: tuple[str, ...]
+    config: RunnableConfig
+    metadata: dict[str, Any] | None
+    created_at: str | None
+    parent_config: RunnableConfig | None
+    tasks: tuple[PregelTask, ...]
+    interrupts: tuple[Interrupt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphOutput(Generic[OutputT]):
+    """What `invoke(version="v2")` gives."""
+
+    value: OutputT
+    interrupts: tuple[Interrupt, ...] = ()
+
+    def __getitem__(self, key: str) -> Any:
+        return self.interrupts if key == "__interrupt__" else self.value[key]  # type: ignore[index]  # user state
+
+
+def interrupt(value: Any, *, response_schema: Any = None) -> Any:
+    """Pause the node and ask `value`; on resume, return the answer.
+
+    The first pass raises `GraphInterrupt`, so a node runs again from its start when it is answered: side effects belong
+    after the call. Several calls in one node are answered in their order.
+
+    Raises:
+        RuntimeError: when called outside a node of a running graph.
+    """
+    return current_context().scratchpad.ask(value, response_schema)
