@@ -53,15 +53,12 @@ class Scratchpad:
         self.paused = False
         """Whether an interrupt was raised: a node that returns all the same has swallowed it."""
 
-    def ask(self, value: Any, response_schema: Any) -> Any:
-        """The answer to the next question, or GraphInterrupt."""
-        from runtime.errors import GraphInterrupt  # errors and types are built on this module
-        from runtime.types import Interrupt
-
+    def next_answer(self) -> tuple[bool, Any]:
+        """(True, answer) of the next question, or (False, the question's id) when nobody has answered it."""
         index = self.asked
         self.asked += 1
         if index < len(self.answered):
-            return self.answered[index]
+            return True, self.answered[index]
         key = interrupt_id(self.task_id, index)
         if key in self.answers:
             self.answered.append(self.answers[key])
@@ -69,8 +66,8 @@ class Scratchpad:
             self.answered.append(self.bare.pop())
         else:
             self.paused = True
-            raise GraphInterrupt((Interrupt(value, key, response_schema),))
-        return self.answered[index]
+            return False, key
+        return True, self.answered[index]
 
 
 @dataclass(frozen=True, slots=True)

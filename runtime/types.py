@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 from runtime.context import current_context
+from runtime.errors import GraphInterrupt
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -146,4 +147,7 @@ def interrupt(value: Any, *, response_schema: Any = None) -> Any:
     Raises:
         RuntimeError: when called outside a node of a running graph.
     """
-    return current_context().scratchpad.ask(value, response_schema)
+    answered, found = current_context().scratchpad.next_answer()
+    if not answered:
+        raise GraphInterrupt((Interrupt(value, found, response_schema),))
+    return found

@@ -1,0 +1,1 @@
+"""The super-step machine: plan, execute, update. See loop.py for the idea."""

@@ -1,0 +1,94 @@
+"""What the loop asks of its driver. Data only: drivers.py performs it, tests script it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from runtime.engine.model import Checkpoint, Outcome, Task, Write
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Reply: the CheckpointTuple that `config` names, or None."""
+
+    config: RunnableConfig
+
+
+@dataclass(frozen=True, slots=True)
+class ListCheckpoints:
+    """Reply: a list of CheckpointTuples, newest first."""
+
+    config: RunnableConfig
+    filter: dict[str, Any] | None = None
+    before: RunnableConfig | None = None
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListNamespaces:
+    """Reply: the namespaces below `prefix` in a thread."""
+
+    thread_id: str
+    prefix: str
+
+
+@dataclass(frozen=True, slots=True)
+class PutCheckpoint:
+    """No reply."""
+
+    config: RunnableConfig
+    """Of the parent."""
+    checkpoint: Checkpoint
+    metadata: dict[str, Any]
+    new_versions: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PutWrites:
+    """No reply."""
+
+    config: RunnableConfig
+    writes: Sequence[Write]
+    task_id: str
+    task_path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Emit:
+    """A stream item. No reply."""
+
+    ns: tuple[str, ...]
+    mode: str
+    payload: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Start these tasks. No reply."""
+
+    tasks: Sequence[Task]
+    execute: Callable[[Task], Any]
+    """Task -> the task's program, a generator of Calls that returns an Outcome (see execute.py)."""
+
+
+@dataclass(frozen=True, slots=True)
+class NextDone:
+    """Reply: (Task, Outcome) of the next task that ends. None once no task is running any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Asked by a task's program: run user code. Reply: what it returned."""
+
+    action: Any
+    value: Any
+    context: Any
+
+
+Effect = Load | ListCheckpoints | ListNamespaces | PutCheckpoint | PutWrites | Emit | Start | NextDone
+EndOfTask = tuple[Task, Outcome]

@@ -1,0 +1,153 @@
+"""The engine's values: a compiled graph as data, and the tasks of a super-step. No behaviour."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from runtime.channels.base import BaseChannel
+from runtime.engine.action import Action
+from runtime.managed import ManagedValue
+from runtime.types import Command, Interrupt
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
+
+Write = tuple[str, Any]
+"""(channel, value)."""
+Channels = dict[str, BaseChannel[Any, Any, Any]]
+Checkpoint = dict[str, Any]
+"""The stored record: id, ts, channel_values, channel_versions, versions_seen, updated_channels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A router: runs after its node and says where to go."""
+
+    router: Action
+    read: Callable[[Mapping[str, Any]], Any]
+    """Values of all state keys -> what the router takes."""
+    write: Callable[[Any], list[Write]]
+    """What the router said -> writes. Raises ValueError naming the router for a place that is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node, compiled."""
+
+    name: str
+    action: Action
+    triggers: tuple[str, ...]
+    """Channels whose new value makes it run."""
+    keys: tuple[str, ...]
+    """State keys that it reads."""
+    coerce: Callable[[dict[str, Any]], Any]
+    """Values of those keys -> its input (dict, dataclass, model)."""
+    write: Callable[[Any], list[Write]]
+    """What it returned -> writes, jumps included. Raises InvalidUpdateError, ParentCommand."""
+    edges: tuple[Write, ...]
+    """Writes that follow each run: static edges."""
+    branches: tuple[Branch, ...]
+    metadata: Mapping[str, Any]
+    hidden: bool = False
+    """The start node: streams leave it out."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSpec:
+    """A compiled graph as data: all that the loop needs to know."""
+
+    name: str
+    nodes: Mapping[str, Node]
+    channels: Channels
+    """Empty prototypes, one a key."""
+    managed: Mapping[str, ManagedValue]
+    triggered_by: Mapping[str, tuple[str, ...]]
+    """Channel -> nodes it triggers: only these are looked at after a step."""
+    ticking: tuple[str, ...]
+    """Channels that may change in a step without writes to them."""
+    finishing: tuple[str, ...]
+    """Channels that wait for the moment when nothing else can run."""
+    output_keys: tuple[str, ...]
+    stream_keys: tuple[str, ...]
+    """All state keys, private ones included."""
+
+
+@dataclass(slots=True)
+class Task:
+    """One node execution within a super-step."""
+
+    id: str
+    name: str
+    path: tuple[Any, ...]
+    """(PULL, name) or (PUSH, index)."""
+    triggers: tuple[str, ...]
+    input: Any
+    node: Node
+    step: int
+    checkpoint_ns: str
+    """The task's namespace: `node:id`, below that of its graph."""
+    writes: list[Write] | None = None
+    """None until it has ended."""
+    answered: list[Any] = field(default_factory=list)
+    """Answers that it has used, in order."""
+    interrupts: tuple[Interrupt, ...] = ()
+    """Questions that wait, as stored."""
+    error: BaseException | None = None
+    resuming: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A task ended with these writes."""
+
+    writes: list[Write]
+
+
+@dataclass(frozen=True, slots=True)
+class Paused:
+    """A task asks."""
+
+    interrupts: tuple[Interrupt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A task raised."""
+
+    error: BaseException
+
+
+@dataclass(frozen=True, slots=True)
+class Jumped:
+    """A task raised a command for the graph above this one."""
+
+    command: Command[Any]
+
+
+Outcome = Finished | Paused | Failed | Jumped
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What one call of a graph says."""
+
+    config: RunnableConfig
+    context: Any
+    input: Any
+    modes: frozenset[str]
+    output_keys: tuple[str, ...]
+    interrupt_before: frozenset[str]
+    """Node names, or {'*'}."""
+    interrupt_after: frozenset[str]
+    durability: str
+    subgraphs: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutcome:
+    """How a run ended."""
+
+    values: Any
+    interrupts: tuple[Interrupt, ...]

@@ -1,0 +1,112 @@
+"""Pure: which tasks are next, and why.
+
+A node runs when one of its trigger channels holds a value in a version that the node has not seen. Tasks made by `Send`
+come from the TASKS channel. Task ids follow from the checkpoint, so a resumed run finds what its tasks already wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from hashlib import blake2b
+from typing import Any
+
+from runtime.constants import NS_END, NS_SEP, PULL, PUSH, TASKS
+from runtime.engine.model import Channels, Checkpoint, GraphSpec, Node, Task
+from runtime.errors import UnknownNodeError
+from runtime.types import Send
+
+
+def task_id(checkpoint_id: str, step: int, path: tuple[Any, ...]) -> str:
+    """A UUID-shaped id that follows from the checkpoint and the task's place in its step."""
+    hexed = blake2b(f"{checkpoint_id} {step} {path}".encode(), digest_size=16).hexdigest()
+    return f"{hexed[:8]}-{hexed[8:12]}-{hexed[12:16]}-{hexed[16:20]}-{hexed[20:]}"
+
+
+def plan(
+    spec: GraphSpec, checkpoint: Checkpoint, channels: Channels, *, step: int, stop: int, ns: str, sort: bool = True
+) -> list[Task]:
+    """The tasks of the next super-step, Sends first.
+
+    Args:
+        step: number of the super-step to plan.
+        stop: the step at which the recursion limit ends the run.
+        ns: namespace of the graph, '' at the root.
+        sort: by name, as a run has them; else in the order the nodes were added, as snapshots have them.
+
+    Raises:
+        UnknownNodeError: a Send names a node that is not there.
+    """
+    tasks = [_pushed(spec, checkpoint, send, index, step, ns) for index, send in enumerate(pending_sends(channels))]
+    names: Iterable[str] = triggered(spec, checkpoint, channels)
+    for name in sorted(names) if sort else names:
+        node = spec.nodes[name]
+        tasks.append(_task(checkpoint, node, (PULL, name), step, ns, node_input(spec, node, channels, step, stop)))
+    return tasks
+
+
+def pending_sends(channels: Channels) -> list[Send]:
+    """The Sends that wait in the TASKS channel."""
+    topic = channels[TASKS]
+    return list(topic.get()) if topic.is_available() else []
+
+
+def triggered(spec: GraphSpec, checkpoint: Checkpoint, channels: Channels) -> list[str]:
+    """Names of the nodes with a trigger they have not seen, in the order the nodes were added."""
+    updated = checkpoint.get("updated_channels")
+    if updated is None:
+        names: Iterable[str] = spec.nodes
+    else:
+        hit = {name for channel in updated for name in spec.triggered_by.get(channel, ())}
+        names = hit if len(hit) < 2 else (name for name in spec.nodes if name in hit)
+    return [name for name in names if _has_news(spec.nodes[name], checkpoint, channels)]
+
+
+def _has_news(node: Node, checkpoint: Checkpoint, channels: Channels) -> bool:
+    versions: Mapping[str, Any] = checkpoint["channel_versions"]
+    seen: Mapping[str, Any] = checkpoint["versions_seen"].get(node.name, {})
+    for trigger in node.triggers:
+        version = versions.get(trigger)
+        if version is None or not channels[trigger].is_available():
+            continue
+        known = seen.get(trigger)
+        if known is None or version > known:
+            return True
+    return False
+
+
+def node_input(spec: GraphSpec, node: Node, channels: Channels, step: int, stop: int) -> Any:
+    """What the node is given: the values of its keys, in its input schema's form."""
+    return node.coerce(read_values(spec, channels, node.keys, step, stop))
+
+
+def read_values(
+    spec: GraphSpec, channels: Channels, keys: Iterable[str], step: int = 0, stop: int = 0
+) -> dict[str, Any]:
+    """The values of those keys that have one."""
+    values: dict[str, Any] = {}
+    for key in keys:
+        channel = channels.get(key)
+        if channel is None:
+            managed = spec.managed.get(key)
+            if managed is not None:
+                values[key] = managed.compute(step, stop)
+        elif channel.is_available():
+            values[key] = channel.get()
+    return values
+
+
+def _pushed(spec: GraphSpec, checkpoint: Checkpoint, send: Send, index: int, step: int, ns: str) -> Task:
+    node = spec.nodes.get(send.node)
+    if node is None:
+        raise UnknownNodeError(
+            f"A Send waits for node '{send.node}', which graph '{spec.name}' does not have. "
+            f"Add the node, or move on with update_state(..., as_node=<one of {sorted(spec.nodes)}>)."
+        )
+    return _task(checkpoint, node, (PUSH, index), step, ns, send.arg)
+
+
+def _task(checkpoint: Checkpoint, node: Node, path: tuple[Any, ...], step: int, ns: str, value: Any) -> Task:
+    key = task_id(checkpoint["id"], step, path)
+    own_ns = f"{ns}{NS_SEP}{node.name}{NS_END}{key}" if ns else f"{node.name}{NS_END}{key}"
+    triggers = node.triggers if path[0] == PULL else (PUSH,)
+    return Task(id=key, name=node.name, path=path, triggers=triggers, input=value, node=node, step=step, checkpoint_ns=own_ns)
