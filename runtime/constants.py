@@ -22,6 +22,8 @@ ERROR = sys.intern("__error__")
 NO_WRITES = sys.intern("__no_writes__")
 """Marks a finished task that wrote nothing."""
 INPUT = sys.intern("__input__")
+BRANCH_TO = "branch:to:"
+"""Prefix of the channel that makes a node run."""
 COPY = sys.intern("__copy__")
 """`as_node` value that forks a checkpoint without a change."""
 

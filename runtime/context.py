@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from runtime.checkpoint.base import BaseCheckpointSaver
     from runtime.runtime import Runtime
-    from runtime.types import Interrupt
 
 TaskId = NewType("TaskId", str)
 CONTEXT_KEY = "__forkpoint_context"
@@ -78,8 +77,8 @@ class Upstream:
     """Modes that somebody above listens to."""
     push: Callable[[tuple[str, ...], str, Any], None]
     """(namespace, mode, payload); safe from any thread."""
-    subgraphs: bool
-    """Whether they asked for items of subgraphs at all."""
+    tap: Any
+    """Their MessageTap, if they listen to mode `messages`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +98,14 @@ class ExecutionContext:
     """Namespace to checkpoint id, of every graph above the task's children."""
     saver: BaseCheckpointSaver[Any] | None
     upstream: Upstream
+    answering: bool
+    """The run brought answers: questions without one stay as they are."""
     resuming: bool
     """The task continues: a graph called in it goes on from its stored state."""
     durability: str
     recursion_limit: int
     saw_subgraph: Callable[[Any], None] = field(repr=False)
     """Told of every graph that the task calls, so that drawings and snapshots know it."""
-    subgraph_paused: Callable[[tuple[Interrupt, ...]], None] = field(repr=False)
 
 
 _CURRENT: ContextVar[ExecutionContext | None] = ContextVar("forkpoint_context", default=None)

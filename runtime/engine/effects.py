@@ -65,6 +65,8 @@ class Emit:
     ns: tuple[str, ...]
     mode: str
     payload: Any
+    forwarded: bool = False
+    """The graph above has it already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,13 @@ class Start:
     tasks: Sequence[Task]
     execute: Callable[[Task], Any]
     """Task -> the task's program, a generator of Calls that returns an Outcome (see execute.py)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Run one program to its end. Reply: its Outcome."""
+
+    steps: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,5 +99,5 @@ class Call:
     context: Any
 
 
-Effect = Load | ListCheckpoints | ListNamespaces | PutCheckpoint | PutWrites | Emit | Start | NextDone
+Effect = Load | ListCheckpoints | ListNamespaces | PutCheckpoint | PutWrites | Emit | Start | NextDone | Run
 EndOfTask = tuple[Task, Outcome]

@@ -72,6 +72,8 @@ class GraphSpec:
     output_keys: tuple[str, ...]
     stream_keys: tuple[str, ...]
     """All state keys, private ones included."""
+    branch_keys: tuple[str, ...]
+    """What routers read: all state keys, and managed values."""
 
 
 @dataclass(slots=True)
@@ -96,6 +98,8 @@ class Task:
     """Questions that wait, as stored."""
     error: BaseException | None = None
     resuming: bool = False
+    invalid: Exception | None = None
+    """Why its input does not fit the node's schema: the task fails with this when it runs, reading it still works."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from typing import Any
 
-from runtime.constants import NS_END, NS_SEP, PULL, PUSH, TASKS
+from runtime.constants import BRANCH_TO, NS_END, NS_SEP, PULL, PUSH, TASKS
 from runtime.engine.model import Channels, Checkpoint, GraphSpec, Node, Task
 from runtime.errors import UnknownNodeError
 from runtime.types import Send
@@ -40,8 +40,24 @@ def plan(
     names: Iterable[str] = triggered(spec, checkpoint, channels)
     for name in sorted(names) if sort else names:
         node = spec.nodes[name]
-        tasks.append(_task(checkpoint, node, (PULL, name), step, ns, node_input(spec, node, channels, step, stop)))
+        values = read_values(spec, channels, node.keys, step, stop)
+        tasks.append(coerced(_task(checkpoint, node, (PULL, name), step, ns, values)))
     return tasks
+
+
+def coerced(task: Task) -> Task:
+    """The task with its input in the node's schema; where that fails, the reason waits in `invalid`."""
+    try:
+        task.input = task.node.coerce(task.input)
+    except Exception as error:  # noqa: BLE001 - the author's schema may raise anything
+        task.invalid = error
+    return task
+
+
+def orphans(spec: GraphSpec, checkpoint: Checkpoint) -> list[str]:
+    """Nodes that the checkpoint waits for and that this graph does not have (its code was changed)."""
+    values = checkpoint["channel_values"]
+    return [key[len(BRANCH_TO) :] for key in values if key.startswith(BRANCH_TO) and key not in spec.channels]
 
 
 def pending_sends(channels: Channels) -> list[Send]:
@@ -72,11 +88,6 @@ def _has_news(node: Node, checkpoint: Checkpoint, channels: Channels) -> bool:
         if known is None or version > known:
             return True
     return False
-
-
-def node_input(spec: GraphSpec, node: Node, channels: Channels, step: int, stop: int) -> Any:
-    """What the node is given: the values of its keys, in its input schema's form."""
-    return node.coerce(read_values(spec, channels, node.keys, step, stop))
 
 
 def read_values(

@@ -1,0 +1,1 @@
+"""A graph runtime with LangGraph's public behaviour. Knows no Flask and no debugger."""

@@ -1,0 +1,250 @@
+"""One run's state, and the small steps on it: what the loop and its entry share.
+
+Owns: the checkpoint in hand, channels, pending writes, and the effects that store and emit. Refuses: deciding what is next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from typing import Any
+
+from runtime.checkpoint.id import new_id
+from runtime.constants import ERROR, INTERRUPT, NO_WRITES, NS_SEP, NULL_TASK_ID, RESUME
+from runtime.context import ExecutionContext
+from runtime.engine.apply import RESERVED, TaskWrites, apply_writes, restore_channels
+from runtime.engine.effects import Effect, Emit, PutCheckpoint, PutWrites
+from runtime.engine.model import Channels, Checkpoint, GraphSpec, RunOptions, Task, Write
+from runtime.engine.plan import plan, read_values
+from runtime.stream.payloads import debug_chunk, interrupt_dict
+from runtime.types import Interrupt
+
+Effects = Generator[Effect, Any, Any]
+
+
+def empty_checkpoint() -> Checkpoint:
+    """The state of a thread that nobody has used."""
+    return {
+        "v": 4,
+        "id": new_id(),
+        "ts": "",
+        "channel_values": {},
+        "channel_versions": {},
+        "versions_seen": {},
+        "updated_channels": None,
+    }
+
+
+def now() -> str:
+    """This moment in UTC, ISO 8601."""
+    return datetime.now(timezone.utc).isoformat()
+
+
+def task_path_text(path: tuple[Any, ...]) -> str:
+    """A task's path as one sortable text, stored with its writes."""
+    return ":".join(f"{part:010d}" if isinstance(part, int) else str(part) for part in path)
+
+
+@dataclass(slots=True)
+class Session:
+    """A run in progress."""
+
+    spec: GraphSpec
+    options: RunOptions
+    parent: ExecutionContext | None
+    thread_id: str | None
+    ns: str
+    saver: Any
+    next_version: Any
+    tap: Any = None
+    """The MessageTap of the run, where somebody listens to mode `messages`."""
+    checkpoint: Checkpoint = field(default_factory=empty_checkpoint)
+    channels: Channels = field(default_factory=dict)
+    pending: dict[str, list[Write]] = field(default_factory=dict)
+    """Stored task writes of the step in hand, by task id."""
+    parent_id: str | None = None
+    """Of the checkpoint before the one in hand."""
+    metadata: dict[str, Any] = field(default_factory=dict)
+    step: int = -1
+    """Number of the next super-step."""
+    stop: int = 0
+    answers: dict[str, Any] = field(default_factory=dict)
+    """Question id to answer."""
+    bare: list[Any] = field(default_factory=list)
+    """The one answer that names no question, until it is used."""
+    resuming: bool = False
+    """The step in hand had been started by an earlier run."""
+    continuing: bool = False
+    """The run goes on from a checkpoint: a breakpoint right there was announced before."""
+    answering: bool = False
+    """The run brought answers: questions without one stay as they are."""
+    stored_versions: dict[str, Any] = field(default_factory=dict)
+    held: list[PutCheckpoint | PutWrites] = field(default_factory=list)
+    """What `durability="exit"` has not stored yet."""
+
+    # -- where we are ------------------------------------------------------------------------------------------------
+
+    @property
+    def ns_path(self) -> tuple[str, ...]:
+        """The namespace as streams give it."""
+        return tuple(self.ns.split(NS_SEP)) if self.ns else ()
+
+    @property
+    def parents(self) -> dict[str, str]:
+        """Namespace to checkpoint id of the graphs above."""
+        return self.parent.parents if self.parent and self.ns else {}
+
+    def config_of(self, checkpoint_id: str | None) -> dict[str, Any]:
+        """The config of a checkpoint of this graph on this thread."""
+        configurable: dict[str, Any] = {"thread_id": self.thread_id, "checkpoint_ns": self.ns}
+        if checkpoint_id is not None:
+            configurable["checkpoint_id"] = checkpoint_id
+            if self.ns:
+                configurable["checkpoint_map"] = {**self.parents, self.ns: checkpoint_id}
+        return {"configurable": configurable}
+
+    def take(self, saved: Any) -> None:
+        """Stand at a stored checkpoint."""
+        self.checkpoint = dict(saved.checkpoint)
+        self.metadata = dict(saved.metadata)
+        self.parent_id = (saved.parent_config or {}).get("configurable", {}).get("checkpoint_id")
+        self.step = self.metadata.get("step", -2) + 1
+        self.stored_versions = dict(self.checkpoint["channel_versions"])
+        self.channels = restore_channels(self.spec, self.checkpoint["channel_values"])
+        self.pending = {}
+        for task_id, channel, value in saved.pending_writes or ():
+            self.pending.setdefault(task_id, []).append((channel, value))
+
+    # -- planning and applying -----------------------------------------------------------------------------------------
+
+    def plan(self, *, sort: bool = True) -> list[Task]:
+        """The tasks of the step in hand, each with what is stored about it."""
+        tasks = plan(
+            self.spec, self.checkpoint, self.channels, step=self.step, stop=self.stop, ns=self.ns, sort=sort
+        )
+        for task in tasks:
+            recall(task, self.pending.get(task.id, ()))
+            task.resuming = self.resuming
+        return tasks
+
+    def apply(self, tasks: Iterable[TaskWrites]) -> set[str]:
+        """Merge writes into the channels in hand."""
+        return apply_writes(self.spec, self.checkpoint, self.channels, tasks, self.next_version)
+
+    def apply_null_writes(self) -> None:
+        """Merge what a Command given as input has written for no task."""
+        writes = [write for write in self.pending.get(NULL_TASK_ID, ()) if write[0] not in RESERVED]
+        if writes:
+            self.apply([TaskWrites("__input__", (), writes, ())])
+
+    def values(self, keys: Sequence[str] | None = None) -> dict[str, Any]:
+        """The state, as streams show it."""
+        return read_values(self.spec, self.channels, self.options.output_keys if keys is None else keys)
+
+    # -- storing -------------------------------------------------------------------------------------------------------
+
+    def put_checkpoint(self, source: str, parents: dict[str, str] | None = None) -> Effects:
+        """Make the channels in hand a new checkpoint, and stand there. `parents`: those of an edit in a subgraph."""
+        parent_id = self.checkpoint["id"] if self.checkpoint["ts"] else None
+        self.checkpoint = {**self.checkpoint, "id": new_id(), "ts": now()}
+        notes = self.options.config.get("metadata") or {}
+        self.metadata = {**notes, "source": source, "step": self.step, "parents": dict(self.parents if parents is None else parents)}
+        self.parent_id = parent_id
+        self.pending = {}
+        self.resuming = False
+        versions = self.checkpoint["channel_versions"]
+        if self.saver is not None:
+            changed = {key: value for key, value in versions.items() if self.stored_versions.get(key) != value}
+            effect = PutCheckpoint(self.config_of(parent_id), self.checkpoint, self.metadata, changed)
+            if self.options.durability == "exit":
+                self._hold(effect)
+            else:
+                self.stored_versions = versions
+                yield effect
+        self.step += 1
+
+    def put_writes(self, task_id: str, writes: Sequence[Write], path: tuple[Any, ...] = ()) -> Effects:
+        """Store what a task has written or asked."""
+        if self.saver is None:
+            return
+        effect = PutWrites(self.config_of(self.checkpoint["id"]), writes, task_id, task_path_text(path))
+        if self.options.durability == "exit":
+            self.held.append(effect)
+        else:
+            yield effect
+
+    def _hold(self, effect: PutCheckpoint) -> None:
+        """Keep only the newest checkpoint, as the child of the last one that is stored."""
+        first = next((held.config for held in self.held if isinstance(held, PutCheckpoint)), effect.config)
+        self.held = [PutCheckpoint(first, effect.checkpoint, effect.metadata, effect.new_versions)]
+
+    def flush(self) -> Effects:
+        """Store what was held back."""
+        held, self.held = self.held, []
+        yield from held
+
+    # -- emitting ------------------------------------------------------------------------------------------------------
+
+    def wants(self, *modes: str) -> bool:
+        """Whether anybody listens to one of the modes."""
+        return not self.options.modes.isdisjoint(modes)
+
+    def emit(self, mode: str, payload: Any) -> Effects:
+        """A stream item, if anybody listens to its mode."""
+        if mode in self.options.modes:
+            yield Emit(self.ns_path, mode, payload)
+
+    def emit_task(self, kind: str, payload: Mapping[str, Any], step: int) -> Effects:
+        """A tasks item, and the same for debug."""
+        yield from self.emit("tasks", payload)
+        if "debug" in self.options.modes:
+            yield from self.emit("debug", debug_chunk(step, kind, payload))
+
+    def emit_checkpoint(self, tasks: Sequence[Task], state_of: Any) -> Effects:
+        """The checkpoint in hand, for modes checkpoints and debug."""
+        if self.saver is None or not self.wants("checkpoints", "debug"):
+            return
+        payload = {
+            "config": self.config_of(self.checkpoint["id"]),
+            "parent_config": self.config_of(self.parent_id) if self.parent_id else None,
+            "values": self.values(self.spec.stream_keys),
+            "metadata": self.metadata,
+            "next": [task.name for task in tasks],
+            "tasks": [self._checkpoint_task(task, state_of) for task in tasks],
+        }
+        yield from self.emit("checkpoints", payload)
+        if "debug" in self.options.modes:
+            yield from self.emit("debug", debug_chunk(self.step - 1, "checkpoint", payload))
+
+    def _checkpoint_task(self, task: Task, state_of: Any) -> dict[str, Any]:
+        shown: dict[str, Any] = {"id": task.id, "name": task.name}
+        if task.error is not None:
+            shown["error"] = str(task.error)
+        shown["interrupts"] = tuple(interrupt_dict(i) for i in task.interrupts)
+        shown["state"] = state_of(task)
+        return shown
+
+
+def recall(task: Task, stored: Iterable[Write]) -> None:
+    """Fill in what is stored about a task: its writes if it ended, its questions, its answers, its error."""
+    writes: list[Write] = []
+    ended = False
+    for channel, value in stored:
+        if channel == INTERRUPT:
+            task.interrupts = tuple(_as_interrupts(value))
+        elif channel == RESUME:
+            task.answered = list(value)
+        elif channel == ERROR:
+            task.error = value
+        else:
+            ended = True
+            if channel != NO_WRITES:
+                writes.append((channel, value))
+    if ended:
+        task.writes = writes
+        task.error = None
+
+
+def _as_interrupts(value: Any) -> Iterable[Interrupt]:
+    return value if isinstance(value, (list, tuple)) else (value,)

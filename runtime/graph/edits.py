@@ -1,0 +1,187 @@
+"""`update_state`: a new checkpoint as if a node had returned the given values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from runtime.constants import COPY, END, INPUT, INTERRUPT, START
+from runtime.context import interrupt_id
+from runtime.engine.action import Action
+from runtime.engine.apply import TaskWrites
+from runtime.engine.carry import carry_namespaces
+from runtime.engine.effects import Load, Run
+from runtime.engine.execute import program, state_after
+from runtime.engine.model import Failed, Finished, Outcome, Paused, Task, Write
+from runtime.engine.plan import read_values
+from runtime.engine.session import Effects, Session
+from runtime.errors import InvalidUpdateError
+from runtime.graph.config import task_context
+from runtime.graph.snapshots import open_session, place
+from runtime.runtime import Runtime
+from runtime.context import Upstream
+from runtime.types import StateUpdate
+
+if TYPE_CHECKING:
+    from runtime.graph.compiled import CompiledStateGraph
+
+_EDITED = "__edit__"
+"""Marks a node in `versions_seen` as the one in whose name the last edit was made."""
+
+
+def edit(
+    graph: CompiledStateGraph, saver: Any, config: Mapping[str, Any], supersteps: Sequence[Sequence[StateUpdate]]
+) -> Effects:
+    """Each list of updates becomes a checkpoint. Returns the config of the last one."""
+    if not supersteps or any(not updates for updates in supersteps):
+        raise ValueError("No updates provided: give at least one StateUpdate for each super-step.")
+    for updates in supersteps:
+        session = open_session(graph, config, saver)
+        saved = yield Load(place(config))
+        if saved is not None:
+            session.take(saved)
+        elif config["configurable"].get("checkpoint_id"):
+            raise ValueError(
+                f"Checkpoint '{config['configurable']['checkpoint_id']}' is not on thread '{session.thread_id}'. "
+                f"get_state_history lists those that are."
+            )
+        else:
+            session.step, session.channels = 0, {k: c.copy() for k, c in graph.spec.channels.items()}
+        session.stop = session.step + 1
+        yield from _superstep(graph, session, config, [StateUpdate(*update) for update in updates])
+        config = _result(session, saved)
+    return config
+
+
+def _result(session: Session, saved: Any) -> dict[str, Any]:
+    configurable: dict[str, Any] = {
+        "thread_id": session.thread_id,
+        "checkpoint_ns": session.ns,
+        "checkpoint_id": session.checkpoint["id"],
+    }
+    if session.ns:
+        parents = saved.metadata.get("parents", {}) if saved is not None else {}
+        configurable["checkpoint_map"] = {**parents, session.ns: session.checkpoint["id"]}
+    return {"configurable": configurable}
+
+
+def _superstep(
+    graph: CompiledStateGraph, session: Session, config: Mapping[str, Any], updates: Sequence[StateUpdate]
+) -> Effects:
+    special = [u for u in updates if u.as_node in (COPY, END)]
+    if special and len(updates) > 1:
+        raise InvalidUpdateError(f"An update as '{special[0].as_node}' must be the only one of its super-step.")
+    parents = dict(session.metadata.get("parents", {}))
+    before = session.plan(sort=False) if session.checkpoint["ts"] else []
+    at_head = not config["configurable"].get("checkpoint_id")
+    if special and special[0].values is not None:
+        raise InvalidUpdateError(f"Cannot apply updates when as_node is '{special[0].as_node}': values must be None.")
+    if special and special[0].as_node == COPY:
+        if not session.checkpoint["ts"]:
+            raise InvalidUpdateError(f"Cannot copy: thread '{session.thread_id}' has no checkpoint.")
+        yield from _store(session, "fork", parents)
+    elif special:
+        _drop_tasks(session, before, keep_writes=at_head)
+        yield from _store(session, "update", parents)
+    elif len(updates) == 1 and updates[0].values is None and updates[0].as_node is None:
+        yield from _store(session, "update", parents)
+    else:
+        yield from _write(graph, session, before if at_head else [], updates)
+        yield from _store(session, "update", parents)
+    yield from _carry(session, before)
+
+
+def _store(session: Session, source: str, parents: dict[str, str]) -> Effects:
+    yield from session.put_checkpoint(source, parents=parents)
+
+
+def _drop_tasks(session: Session, tasks: Sequence[Task], *, keep_writes: bool) -> None:
+    """Nothing waits any more. At a head, what finished tasks have written counts; in the past, it was never applied."""
+    session.apply(
+        [TaskWrites(t.name, t.path, (t.writes or ()) if keep_writes else (), t.triggers) for t in tasks]
+    )
+    session.apply([TaskWrites(t.name, t.path, (), t.triggers) for t in session.plan()])
+
+
+def _write(
+    graph: CompiledStateGraph, session: Session, tasks: Sequence[Task], updates: Sequence[StateUpdate]
+) -> Effects:
+    ended = [TaskWrites(t.name, t.path, t.writes, t.triggers) for t in tasks if t.writes]
+    names = [update.as_node or infer_node(graph, session) for update in updates]
+    if ended:
+        session.apply(ended)
+    applied = []
+    for index, (name, update) in enumerate(zip(names, updates, strict=True)):
+        writes = yield from _writes_of(graph, session, name, update.values)
+        applied.append(TaskWrites(name, (f"__edit_{index:04d}",), writes, (INTERRUPT,)))
+    session.apply(applied)
+    versions = session.checkpoint["channel_versions"]
+    stamp = max(versions.values(), default=None)
+    seen = dict(session.checkpoint["versions_seen"])
+    for name in names:
+        seen[name] = {**seen.get(name, {}), _EDITED: stamp}
+    session.checkpoint["versions_seen"] = seen
+
+
+def _writes_of(graph: CompiledStateGraph, session: Session, name: str, values: Any) -> Effects:
+    """What the node's writers, edges and routers make of the values."""
+    node = graph.spec.nodes.get(START if name == INPUT else name)
+    if node is None:
+        raise InvalidUpdateError(
+            f"Node '{name}' does not exist. An edit can be made as one of {sorted(graph.spec.nodes)}."
+        )
+    as_if = replace(node, action=Action(name, None, lambda value, ctx: value, None))
+    task = Task(session.checkpoint["id"], name, (), (), values, as_if, session.step, session.ns)
+    context = task_context(
+        session, task, runtime=Runtime(store=graph.store), upstream=_NOBODY, saw_subgraph=lambda graph: None
+    )
+
+    def read(channels: Any) -> dict[str, Any]:
+        return read_values(graph.spec, channels, graph.spec.branch_keys, session.step, session.stop)
+
+    outcome: Outcome = yield Run(program(graph.spec, task, context, state_after(session.channels, read)))
+    match outcome:
+        case Finished(writes):
+            found: list[Write] = writes
+            return found
+        case Failed(error):
+            raise error
+        case Paused(_):
+            raise InvalidUpdateError(f"A router of node '{name}' asks a question: it cannot run in an edit.")
+        case _:
+            raise InvalidUpdateError(f"An edit as node '{name}' cannot jump to the parent graph.")
+
+
+_NOBODY = Upstream(frozenset(), lambda ns, mode, payload: None, None)
+
+
+def infer_node(graph: CompiledStateGraph, session: Session) -> str:
+    """The node that wrote last. Raises InvalidUpdateError, naming the candidates, when there are several or none."""
+    seen: Mapping[str, Mapping[str, Any]] = session.checkpoint["versions_seen"]
+    last = {name: max(versions.values()) for name, versions in seen.items() if versions and name in graph.spec.nodes}
+    if not last:
+        names = [name for name in graph.spec.nodes if name != START]
+        if len(names) == 1:
+            return names[0]
+        raise InvalidUpdateError(
+            f"Ambiguous update, specify as_node: nothing has run on this thread yet. Candidates: {sorted(names)}."
+        )
+    newest = max(last.values())
+    writers = [name for name, version in last.items() if version == newest]
+    if len(writers) == 1:
+        return writers[0]
+    raise InvalidUpdateError(f"Ambiguous update, specify as_node: {sorted(writers)} wrote last, in one super-step.")
+
+
+def _carry(session: Session, before: Sequence[Task]) -> Effects:
+    """Where a task still waits and a graph in it had asked, that graph goes on from where it paused."""
+    waiting = [task for task in before if task.interrupts and task.writes is None]
+    if not waiting:
+        return
+    after = {task.path: task for task in session.plan()}
+    for task in waiting:
+        own = interrupt_id(task.id, len(task.answered))
+        asked = {i.id for i in task.interrupts if i.id != own}
+        if asked and task.path in after:
+            yield from carry_namespaces(session, task, after[task.path], asked)

@@ -1,0 +1,165 @@
+"""A state schema (TypedDict, dataclass, Pydantic model) -> channels, and values -> what nodes are given."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any, get_args, get_origin, get_type_hints, is_typeddict
+
+from typing_extensions import NotRequired, ReadOnly, Required
+
+from runtime.channels import BaseChannel, BinaryOperatorAggregate, LastValue
+from runtime.managed import ManagedValue
+
+Coerce = Callable[[dict[str, Any]], Any]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Schema:
+    """What a schema class says."""
+
+    type: Any
+    channels: dict[str, BaseChannel[Any, Any, Any]]
+    managed: dict[str, ManagedValue]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """All its keys, managed ones included."""
+        return (*self.channels, *self.managed)
+
+    def coerce(self, values: dict[str, Any]) -> Any:
+        """Values in the schema's form: a dict for a TypedDict, else an instance. Raises what the class raises."""
+        if is_typeddict(self.type) or self.type is dict or not isinstance(values, dict):
+            return values
+        return self.type(**values)
+
+
+def is_schema(typ: Any) -> bool:
+    """Whether a type is a class with annotated keys."""
+    return inspect.isclass(typ) and (
+        is_typeddict(typ) or dataclasses.is_dataclass(typ) or hasattr(typ, "model_fields")
+    )
+
+
+def read_schema(typ: Any) -> Schema:
+    """The channels of a schema class.
+
+    Raises:
+        TypeError: not a TypedDict, dataclass or Pydantic model.
+    """
+    if not is_schema(typ):
+        raise TypeError(
+            f"Invalid state schema {typ!r}: expected a TypedDict, a dataclass or a Pydantic model, as a class."
+        )
+    channels: dict[str, BaseChannel[Any, Any, Any]] = {}
+    managed: dict[str, ManagedValue] = {}
+    for name, hint in get_type_hints(typ, include_extras=True).items():
+        if name.startswith("__") or name == "model_config" or _is_classvar(hint):
+            continue
+        found = _channel(typ, name, hint)
+        if isinstance(found, ManagedValue):
+            managed[name] = found
+        else:
+            channels[name] = found
+    return Schema(typ, channels, managed)
+
+
+def _is_classvar(hint: Any) -> bool:
+    return str(get_origin(hint) or hint).startswith("typing.ClassVar")
+
+
+def _channel(owner: Any, name: str, hint: Any) -> BaseChannel[Any, Any, Any] | ManagedValue:
+    typ, notes = _unwrap(hint)
+    note = notes[-1] if notes else None
+    if isinstance(note, ManagedValue):
+        return note
+    if isinstance(note, BaseChannel):
+        channel = note.copy()
+        channel.key = name
+        return channel
+    if inspect.isclass(note) and issubclass(note, BaseChannel):
+        channel = note(typ)
+        channel.key = name
+        return channel
+    if callable(note) and not inspect.isclass(note) and _takes_two(note):
+        return BinaryOperatorAggregate(typ, note, name, declared_default(owner, name))
+    return LastValue(typ, name)
+
+
+def _unwrap(hint: Any) -> tuple[Any, tuple[Any, ...]]:
+    """The bare type, and the notes of Annotated around it."""
+    notes: tuple[Any, ...] = ()
+    while True:
+        origin = get_origin(hint)
+        if origin is Annotated:
+            notes = (*hint.__metadata__, *notes)
+            hint = hint.__origin__
+        elif origin in (Required, NotRequired, ReadOnly):
+            hint = get_args(hint)[0]
+        else:
+            return hint, notes
+
+
+def _takes_two(function: Callable[..., Any]) -> bool:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # builtins such as operator.add have none on some versions
+        return True
+    required = [
+        p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty
+    ]
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if len(required) <= 2 <= len(positional) or any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return True
+    raise ValueError(
+        f"Invalid reducer signature. Expected (a, b) -> c. Got {getattr(function, '__name__', function)}"
+        f"{inspect.signature(function)}."
+    )
+
+
+def declared_default(owner: Any, name: str) -> Callable[[], Any] | None:
+    """How to make the default that a dataclass or model declares for a key; None when it declares none."""
+    if dataclasses.is_dataclass(owner):
+        field = next((f for f in dataclasses.fields(owner) if f.name == name), None)
+        if field is not None and field.default_factory is not dataclasses.MISSING:
+            return field.default_factory
+        if field is not None and field.default is not dataclasses.MISSING and field.default is not None:
+            default = field.default
+            return lambda: default
+        return None
+    field = getattr(owner, "model_fields", {}).get(name)
+    if field is None or field.is_required() or field.get_default(call_default_factory=True) is None:
+        return None
+    return lambda: field.get_default(call_default_factory=True)
+
+
+def first_hint(function: Any) -> Any:
+    """The annotation of a function's first parameter, if it has one."""
+    target = function if inspect.isroutine(function) else getattr(function, "__call__", function)  # noqa: B004
+    try:
+        parameters = [p for p in inspect.signature(function).parameters.values()]
+        hints = get_type_hints(target)
+    except (TypeError, ValueError, NameError):
+        return None
+    return hints.get(parameters[0].name) if parameters else None
+
+
+def return_hint(function: Any) -> Any:
+    """The annotation of what a function returns, if it has one."""
+    target = function if inspect.isroutine(function) else getattr(function, "__call__", function)  # noqa: B004
+    try:
+        return get_type_hints(target, include_extras=True).get("return")
+    except (TypeError, NameError):
+        return None
+
+
+def as_items(value: Any) -> list[tuple[str, Any]] | None:
+    """An update given as a dataclass or model -> (key, value) pairs: those that were set. None for anything else."""
+    fields = getattr(type(value), "model_fields", None)
+    if fields is not None:
+        chosen = value.model_fields_set
+        return [(name, getattr(value, name)) for name in fields if name in chosen or getattr(value, name) != fields[name].default]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return [(f.name, getattr(value, f.name)) for f in dataclasses.fields(value) if getattr(value, f.name) is not None]
+    return None

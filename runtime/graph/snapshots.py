@@ -1,0 +1,127 @@
+"""Stored checkpoints -> StateSnapshots. Generators of storage effects; nothing here runs a node.
+
+A snapshot reads raw channel values: a state that its schema would refuse still shows, and so can be repaired.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from runtime.constants import NULL_TASK_ID
+from runtime.engine.apply import TaskWrites
+from runtime.engine.effects import Load
+from runtime.engine.model import RunOptions, Task
+from runtime.engine.plan import orphans, read_values
+from runtime.engine.session import Effects, Session
+from runtime.graph.runs import child_config
+from runtime.stream.payloads import writes_to_result
+from runtime.types import PregelTask, StateSnapshot
+
+if TYPE_CHECKING:
+    from runtime.graph.compiled import CompiledStateGraph
+
+
+def open_session(graph: CompiledStateGraph, config: Mapping[str, Any], saver: Any = None) -> Session:
+    """A session to look at or edit a thread with: nobody listens, nothing runs."""
+    configurable = config["configurable"]
+    options = RunOptions(
+        config=config,  # type: ignore[arg-type]  # a plain dict with a RunnableConfig's keys
+        context=None,
+        input=None,
+        modes=frozenset(),
+        output_keys=graph.spec.stream_keys,
+        interrupt_before=frozenset(),
+        interrupt_after=frozenset(),
+        durability="sync",
+        subgraphs=False,
+    )
+    ns = configurable.get("checkpoint_ns", "")
+    session = Session(graph.spec, options, None, str(configurable["thread_id"]), ns, saver, None)
+    if saver is not None:
+        session.next_version = lambda current: saver.get_next_version(current, None)
+    else:
+        session.next_version = lambda current: f"{current or ''}~"  # only for values that are shown and dropped
+    return session
+
+
+def place(config: Mapping[str, Any], *, with_id: bool = True) -> Any:
+    """The part of a config that names a place in a thread."""
+    configurable = config["configurable"]
+    named = {"thread_id": str(configurable["thread_id"]), "checkpoint_ns": configurable.get("checkpoint_ns", "")}
+    if with_id and configurable.get("checkpoint_id"):
+        named["checkpoint_id"] = configurable["checkpoint_id"]
+    return {"configurable": named}
+
+
+def history_source(config: Mapping[str, Any]) -> Any:
+    """What to list for a config's history: its thread and namespace."""
+    return place(config)
+
+
+def state(graph: CompiledStateGraph, config: Mapping[str, Any], subgraphs: bool) -> Effects:
+    """The snapshot that a config names; an empty one for a thread that nobody has used."""
+    saved = yield Load(place(config))
+    if saved is None:
+        return StateSnapshot({}, (), place(config), None, None, None, (), ())
+    settle = not config["configurable"].get("checkpoint_id")
+    return (yield from snapshot(graph, saved, subgraphs=subgraphs, settle=settle))
+
+
+def snapshot(graph: CompiledStateGraph, saved: Any, *, subgraphs: bool, settle: bool) -> Effects:
+    """The read view of a stored checkpoint.
+
+    Args:
+        settle: show what the finished tasks of the step have written, and leave them out of `next`: the view of a head.
+            Older checkpoints show their values as stored, and each task's result.
+    """
+    session = open_session(graph, saved.config)
+    session.take(saved)
+    session.stop = session.step + 1
+    if NULL_TASK_ID in session.pending:
+        session.apply_null_writes()
+    tasks = session.plan(sort=False)
+    missing = orphans(graph.spec, session.checkpoint)
+    if settle:
+        ended = [TaskWrites(task.name, task.path, task.writes, task.triggers) for task in tasks if task.writes]
+        if ended:
+            session.apply(ended)
+    shown = []
+    for task in tasks:
+        shown.append((yield from _task(graph, session, task, subgraphs)))
+    return StateSnapshot(
+        values=read_values(graph.spec, session.channels, graph.spec.stream_keys),
+        next=(*(task.name for task in tasks if not (settle and task.writes is not None)), *missing),
+        config=_with_map(saved.config, saved.metadata),
+        metadata=dict(saved.metadata),
+        created_at=saved.checkpoint["ts"],
+        parent_config=_with_map(saved.parent_config, saved.metadata) if saved.parent_config else None,
+        tasks=(*shown, *(_missing_task(name, graph) for name in missing)),
+        interrupts=tuple(interrupt for task in tasks for interrupt in task.interrupts if not (settle and task.writes is not None)),
+    )
+
+
+def _task(graph: CompiledStateGraph, session: Session, task: Task, subgraphs: bool) -> Effects:
+    where = child_config(graph, session.thread_id, task)
+    inner: Any = where
+    if where is not None and subgraphs:
+        saved = yield Load(where)
+        if saved is not None:
+            child = graph.children(task.name)[0]
+            inner = yield from snapshot(child, saved, subgraphs=True, settle=True)
+    result = writes_to_result(task.writes, graph.spec.stream_keys) if task.writes is not None else None
+    return PregelTask(task.id, task.name, task.path, task.error, task.interrupts, inner, result)  # type: ignore[arg-type]  # a stored error is its text
+
+
+def _missing_task(name: str, graph: CompiledStateGraph) -> PregelTask:
+    reason = f"waits for `{name}`, which is not in graph '{graph.name}'"
+    return PregelTask("", name, (), reason)  # type: ignore[arg-type]  # shown as text, as stored errors are
+
+
+def _with_map(config: Mapping[str, Any], metadata: Mapping[str, Any]) -> Any:
+    """A stored config; for a subgraph, with the checkpoints of the graphs above."""
+    configurable = {k: config["configurable"][k] for k in ("thread_id", "checkpoint_ns", "checkpoint_id")}
+    ns = configurable["checkpoint_ns"]
+    if ns:
+        configurable["checkpoint_map"] = {**metadata.get("parents", {}), ns: configurable["checkpoint_id"]}
+    return {"configurable": configurable}

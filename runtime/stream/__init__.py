@@ -1,0 +1,1 @@
+"""Streams: what each mode sends, and the shapes in which a caller gets it."""

@@ -1,0 +1,67 @@
+"""The shapes in which a caller gets stream items: v1 and v2."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any, get_args
+
+from runtime.constants import INTERRUPT
+from runtime.engine.effects import Emit
+from runtime.types import StreamMode
+
+_MODES = frozenset(get_args(StreamMode))
+
+
+def check_modes(modes: str | Sequence[str]) -> frozenset[str]:
+    """The modes as a set. Raises ValueError for one that is none."""
+    named = frozenset((modes,) if isinstance(modes, str) else modes)
+    unknown = named - _MODES
+    if unknown:
+        raise ValueError(f"Unknown stream mode {sorted(unknown)}. The modes are {sorted(_MODES)}.")
+    return named
+
+
+class Shape:
+    """Item -> what the caller gets.
+
+    v1: the data; (mode, data) for a list of modes; with subgraphs the namespace in front. v2: type, ns, data, and
+    interrupts for values.
+    """
+
+    def __init__(self, modes: str | Sequence[str], subgraphs: bool, version: str, schema: Any) -> None:
+        if version not in ("v1", "v2"):
+            raise ValueError(f"Unknown stream version {version!r}: it is 'v1' or 'v2'.")
+        self.modes = check_modes(modes)
+        self._single = isinstance(modes, str)
+        self._subgraphs = subgraphs
+        self._version = version
+        self._schema = schema
+
+    def __call__(self, item: Emit, print_mode: str | Sequence[str]) -> Iterator[Any]:
+        """The item for the caller, if it asked for its mode; printed, if it asked for that."""
+        if item.mode in print_mode if not isinstance(print_mode, str) else item.mode == print_mode:
+            sys.stdout.write(f"{(item.ns, item.mode, item.payload) if item.ns else (item.mode, item.payload)}\n")
+        if item.mode not in self.modes:
+            return
+        if self._version == "v2":
+            yield self._part(item)
+        elif self._subgraphs:
+            yield (item.ns, item.payload) if self._single else (item.ns, item.mode, item.payload)
+        else:
+            yield item.payload if self._single else (item.mode, item.payload)
+
+    def _part(self, item: Emit) -> dict[str, Any]:
+        part: dict[str, Any] = {"type": item.mode, "ns": item.ns, "data": item.payload}
+        if item.mode == "values":
+            data = dict(item.payload)
+            part["interrupts"] = tuple(data.pop(INTERRUPT, ()))
+            part["data"] = data if item.ns else self._typed(data)
+        return part
+
+    def _typed(self, data: dict[str, Any]) -> Any:
+        """The state as an instance, where its schema is a model or a dataclass."""
+        if hasattr(self._schema, "model_fields") or dataclasses.is_dataclass(self._schema):
+            return self._schema(**data)
+        return data
