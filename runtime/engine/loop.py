@@ -84,10 +84,10 @@ class Loop:
 
     def _execute(self, tasks: Sequence[Task]) -> Effects:
         session = self.session
-        session_config = session.options.config
+        tags = session.options.config.get("tags") or ()
         for task in tasks:
             if not task.node.hidden and session.wants("tasks", "debug"):
-                start = task_start(task, session_config.get("metadata") or {}, session_config.get("tags") or ())
+                start = task_start(task, session.options.notes, tags)
                 yield from session.emit_task("task", start, session.step)
         for task in tasks:
             if task.writes is not None and not task.node.hidden and session.wants("updates"):

@@ -147,6 +147,8 @@ class RunOptions:
     interrupt_after: frozenset[str]
     durability: str
     subgraphs: bool
+    notes: Mapping[str, Any]
+    """The metadata that the caller gave: kept with each checkpoint."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,9 @@ class Session:
     held: list[PutCheckpoint | PutWrites] = field(default_factory=list)
     """What `durability="exit"` has not stored yet."""
 
+    def __post_init__(self) -> None:
+        self.channels = restore_channels(self.spec, {})
+
     # -- where we are ------------------------------------------------------------------------------------------------
 
     @property
@@ -148,8 +151,7 @@ class Session:
         """Make the channels in hand a new checkpoint, and stand there. `parents`: those of an edit in a subgraph."""
         parent_id = self.checkpoint["id"] if self.checkpoint["ts"] else None
         self.checkpoint = {**self.checkpoint, "id": new_id(), "ts": now()}
-        notes = self.options.config.get("metadata") or {}
-        self.metadata = {**notes, "source": source, "step": self.step, "parents": dict(self.parents if parents is None else parents)}
+        self.metadata = {**self.options.notes, "source": source, "step": self.step, "parents": dict(self.parents if parents is None else parents)}
         self.parent_id = parent_id
         self.pending = {}
         self.resuming = False

@@ -52,6 +52,12 @@ def inherit(config: Mapping[str, Any] | None, parent: ExecutionContext) -> dict[
     return merge_configs({**above, "configurable": configurable, "metadata": notes}, given)
 
 
+def own_notes(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The metadata that a caller gave, without what the engine added on the way down."""
+    notes: Mapping[str, Any] = config.get("metadata") or {}
+    return {k: v for k, v in notes.items() if not k.startswith("langgraph_") and k not in _COPIED_TO_METADATA[:2]}
+
+
 def strip_task_ids(ns: str) -> str:
     """A namespace without task ids: that of a per-thread child, and the path of node names."""
     return NS_SEP.join(part.split(NS_END)[0] for part in ns.split(NS_SEP) if not part.isdigit())

@@ -47,7 +47,7 @@ def edit(
                 f"get_state_history lists those that are."
             )
         else:
-            session.step, session.channels = 0, {k: c.copy() for k, c in graph.spec.channels.items()}
+            session.step = 0
         session.stop = session.step + 1
         yield from _superstep(graph, session, config, [StateUpdate(*update) for update in updates])
         config = _result(session, saved)

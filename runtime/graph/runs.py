@@ -19,7 +19,7 @@ from runtime.engine.effects import Emit
 from runtime.engine.loop import Loop
 from runtime.engine.model import RunOptions, RunOutcome, Task
 from runtime.engine.session import Session
-from runtime.graph.config import breakpoints, inherit, merge_configs, strip_task_ids, task_context, with_callback
+from runtime.graph.config import breakpoints, inherit, merge_configs, own_notes, strip_task_ids, task_context, with_callback
 from runtime.runtime import Runtime
 from runtime.stream.shapes import Shape, check_modes
 from runtime.types import GraphOutput
@@ -74,6 +74,7 @@ class Run:
                 interrupt_after=breakpoints(call.interrupt_after, graph.interrupt_after_nodes),
                 durability=call.durability or (parent.durability if parent else "async"),
                 subgraphs=call.subgraphs,
+                notes=own_notes(self.config),
             ),
             parent=parent,
             thread_id=thread_id,

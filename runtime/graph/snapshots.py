@@ -14,6 +14,7 @@ from runtime.engine.effects import Load
 from runtime.engine.model import RunOptions, Task
 from runtime.engine.plan import orphans, read_values
 from runtime.engine.session import Effects, Session
+from runtime.graph.config import own_notes
 from runtime.graph.runs import child_config
 from runtime.stream.payloads import writes_to_result
 from runtime.types import PregelTask, StateSnapshot
@@ -35,6 +36,7 @@ def open_session(graph: CompiledStateGraph, config: Mapping[str, Any], saver: An
         interrupt_after=frozenset(),
         durability="sync",
         subgraphs=False,
+        notes=own_notes(config),
     )
     ns = configurable.get("checkpoint_ns", "")
     session = Session(graph.spec, options, None, str(configurable["thread_id"]), ns, saver, None)
@@ -88,7 +90,7 @@ def snapshot(graph: CompiledStateGraph, saved: Any, *, subgraphs: bool, settle: 
             session.apply(ended)
     shown = []
     for task in tasks:
-        shown.append((yield from _task(graph, session, task, subgraphs)))
+        shown.append((yield from _task(graph, session, task, subgraphs, settle)))
     return StateSnapshot(
         values=read_values(graph.spec, session.channels, graph.spec.stream_keys),
         next=(*(task.name for task in tasks if not (settle and task.writes is not None)), *missing),
@@ -101,7 +103,7 @@ def snapshot(graph: CompiledStateGraph, saved: Any, *, subgraphs: bool, settle: 
     )
 
 
-def _task(graph: CompiledStateGraph, session: Session, task: Task, subgraphs: bool) -> Effects:
+def _task(graph: CompiledStateGraph, session: Session, task: Task, subgraphs: bool, settle: bool) -> Effects:
     where = child_config(graph, session.thread_id, task)
     inner: Any = where
     if where is not None and subgraphs:
@@ -109,8 +111,9 @@ def _task(graph: CompiledStateGraph, session: Session, task: Task, subgraphs: bo
         if saved is not None:
             child = graph.children(task.name)[0]
             inner = yield from snapshot(child, saved, subgraphs=True, settle=True)
+    asks = () if settle and task.writes is not None else task.interrupts
     result = writes_to_result(task.writes, graph.spec.stream_keys) if task.writes is not None else None
-    return PregelTask(task.id, task.name, task.path, task.error, task.interrupts, inner, result)  # type: ignore[arg-type]  # a stored error is its text
+    return PregelTask(task.id, task.name, task.path, task.error, asks, inner, result)  # type: ignore[arg-type]  # a stored error is its text
 
 
 def _missing_task(name: str, graph: CompiledStateGraph) -> PregelTask:
