@@ -2,7 +2,8 @@
 
 Rules, each seen on the released LangGraph unless said otherwise:
 - A new input drops the tasks that waited and makes an `input` checkpoint.
-- No input and no checkpoint id: go on from the head. With a checkpoint id: replay; a `fork` checkpoint starts the branch.
+- No input and no checkpoint id: go on from the head. With a checkpoint id: replay; a `fork` checkpoint starts the branch,
+  unless the id is that of an edit that nothing has run from yet.
 - Answers at the head, named or not: go on. Answers at an older checkpoint start a branch from that pause and are used
   there (LangGraph gives the answer stored first).
 - A checkpoint inside a subgraph is a place to travel to: its graph goes on from exactly there (LangGraph starts it again).
@@ -106,7 +107,11 @@ def _go_on(session: Session, saved: Any, inner: Any, *, fork: bool) -> Effects:
     if inner is not None:
         yield from _travel_inside(session, inner, keep=False)
     elif fork:
-        yield from session.put_checkpoint("fork")
+        head = yield from _load(session, session.ns, None)
+        edited = session.metadata.get("source") in ("update", "fork")
+        fork = not (edited and head.checkpoint["id"] == session.checkpoint["id"])
+        if fork:
+            yield from session.put_checkpoint("fork", writers=session.checkpoint.get("writers", ()))
     yield from _resume(session, replayed=fork and inner is None)
 
 
@@ -130,6 +135,9 @@ def _command(session: Session, command: Command[Any], saved: Any, inner: Any) ->
     resumes = command.resume is not None or (command.update is None and command.goto == ())
     if resumes and session.saver is None:
         raise RuntimeError("Cannot use Command(resume=...) without checkpointer. Compile the graph with one.")
+    if saved is None and not resumes:
+        yield from _start_with(session, command)
+        return
     if saved is None:
         raise EmptyInputError(
             f"There is nothing to go on with: thread '{session.thread_id}' has no checkpoint. Give an input."
@@ -151,6 +159,15 @@ def _command(session: Session, command: Command[Any], saved: Any, inner: Any) ->
     session.continuing = True
     session.resuming = True
     yield from session.emit("values", session.values())
+
+
+def _start_with(session: Session, command: Command[Any]) -> Effects:
+    """A Command on a thread that nobody has used: its update is the input; its jumps, if any, replace the entry."""
+    if command.goto == ():
+        yield from _new_input(session, command.update, used=False)
+        return
+    session.apply([TaskWrites("__input__", (), command_writes(session, command), ())])
+    yield from session.put_checkpoint("input")
 
 
 def _take_answers(session: Session, resume: Any) -> None:

@@ -222,7 +222,8 @@ class Loop:
         )
         if session.wants("values") and self._wrote_output(tasks):
             yield from session.emit("values", session.values())
-        yield from session.put_checkpoint("loop")
+        writers = [task.name for task in tasks if not task.node.hidden]
+        yield from session.put_checkpoint("loop", writers=writers)
 
     def _wrote_output(self, tasks: Sequence[Task]) -> bool:
         keys = self.session.options.output_keys

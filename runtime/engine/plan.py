@@ -77,6 +77,11 @@ def triggered(spec: GraphSpec, checkpoint: Checkpoint, channels: Channels) -> li
     return [name for name in names if _has_news(spec.nodes[name], checkpoint, channels)]
 
 
+def next_nodes(spec: GraphSpec, checkpoint: Checkpoint, channels: Channels) -> list[str]:
+    """Names of the nodes that run next, one for each task."""
+    return [*(send.node for send in pending_sends(channels)), *triggered(spec, checkpoint, channels)]
+
+
 def _has_news(node: Node, checkpoint: Checkpoint, channels: Channels) -> bool:
     versions: Mapping[str, Any] = checkpoint["channel_versions"]
     seen: Mapping[str, Any] = checkpoint["versions_seen"].get(node.name, {})

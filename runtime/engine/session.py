@@ -16,7 +16,7 @@ from runtime.context import ExecutionContext
 from runtime.engine.apply import RESERVED, TaskWrites, apply_writes, restore_channels
 from runtime.engine.effects import Effect, Emit, PutCheckpoint, PutWrites
 from runtime.engine.model import Channels, Checkpoint, GraphSpec, RunOptions, Task, Write
-from runtime.engine.plan import plan, read_values
+from runtime.engine.plan import next_nodes, plan, read_values
 from runtime.stream.payloads import debug_chunk, interrupt_dict
 from runtime.types import Interrupt
 
@@ -140,6 +140,7 @@ class Session:
         writes = [write for write in self.pending.get(NULL_TASK_ID, ()) if write[0] not in RESERVED]
         if writes:
             self.apply([TaskWrites("__input__", (), writes, ())])
+            self.checkpoint["updated_channels"] = None  # what waited before still waits
 
     def values(self, keys: Sequence[str] | None = None) -> dict[str, Any]:
         """The state, as streams show it."""
@@ -147,10 +148,28 @@ class Session:
 
     # -- storing -------------------------------------------------------------------------------------------------------
 
-    def put_checkpoint(self, source: str, parents: dict[str, str] | None = None) -> Effects:
-        """Make the channels in hand a new checkpoint, and stand there. `parents`: those of an edit in a subgraph."""
+    def put_checkpoint(
+        self,
+        source: str,
+        *,
+        writers: Sequence[str] = (),
+        parents: dict[str, str] | None = None,
+        sibling: bool = False,
+    ) -> Effects:
+        """Make the channels in hand a new checkpoint, and stand there.
+
+        Args:
+            writers: nodes whose writes made it.
+            parents: those of an edit in a subgraph, which no running graph is above.
+            sibling: its parent is that of the checkpoint in hand (a copy).
+        """
         parent_id = self.checkpoint["id"] if self.checkpoint["ts"] else None
-        self.checkpoint = {**self.checkpoint, "id": new_id(), "ts": now()}
+        if sibling:
+            parent_id = self.parent_id
+        self.checkpoint = {**self.checkpoint, "id": self._next_id(), "ts": now()}
+        if self.saver is not None:
+            self.checkpoint["writers"] = sorted(set(writers))
+            self.checkpoint["next_nodes"] = next_nodes(self.spec, self.checkpoint, self.channels)
         self.metadata = {**self.options.notes, "source": source, "step": self.step, "parents": dict(self.parents if parents is None else parents)}
         self.parent_id = parent_id
         self.pending = {}
@@ -165,6 +184,13 @@ class Session:
                 self.stored_versions = versions
                 yield effect
         self.step += 1
+
+    def _next_id(self) -> str:
+        """A new checkpoint id. A nested run that stores nothing counts: its tasks then have the same ids when the parent
+        resumes and runs it again, so that an answer finds its question."""
+        if self.saver is None and self.parent is not None:
+            return f"{self.parent.scratchpad.task_id} {self.ns} {self.step}"
+        return new_id()
 
     def put_writes(self, task_id: str, writes: Sequence[Write], path: tuple[Any, ...] = ()) -> Effects:
         """Store what a task has written or asked."""

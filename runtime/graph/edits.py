@@ -26,10 +26,6 @@ from runtime.types import StateUpdate
 if TYPE_CHECKING:
     from runtime.graph.compiled import CompiledStateGraph
 
-_EDITED = "__edit__"
-"""Marks a node in `versions_seen` as the one in whose name the last edit was made."""
-
-
 def edit(
     graph: CompiledStateGraph, saver: Any, config: Mapping[str, Any], supersteps: Sequence[Sequence[StateUpdate]]
 ) -> Effects:
@@ -80,20 +76,30 @@ def _superstep(
     if special and special[0].as_node == COPY:
         if not session.checkpoint["ts"]:
             raise InvalidUpdateError(f"Cannot copy: thread '{session.thread_id}' has no checkpoint.")
-        yield from _store(session, "fork", parents)
+        yield from session.put_checkpoint(
+            "fork", writers=session.checkpoint.get("writers", ()), parents=parents, sibling=True
+        )
     elif special:
         _drop_tasks(session, before, keep_writes=at_head)
-        yield from _store(session, "update", parents)
+        yield from session.put_checkpoint("update", writers=[END], parents=parents)
+    elif any(u.as_node == INPUT for u in updates):
+        yield from _as_input(session, updates, parents)
     elif len(updates) == 1 and updates[0].values is None and updates[0].as_node is None:
-        yield from _store(session, "update", parents)
+        yield from session.put_checkpoint("update", parents=parents)
     else:
-        yield from _write(graph, session, before if at_head else [], updates)
-        yield from _store(session, "update", parents)
+        names = yield from _write(graph, session, before if at_head else [], updates)
+        yield from session.put_checkpoint("update", writers=names, parents=parents)
     yield from _carry(session, before)
 
 
-def _store(session: Session, source: str, parents: dict[str, str]) -> Effects:
-    yield from session.put_checkpoint(source, parents=parents)
+def _as_input(session: Session, updates: Sequence[StateUpdate], parents: dict[str, str]) -> Effects:
+    """The values wait at the start, as a new input does."""
+    if len(updates) > 1:
+        raise InvalidUpdateError(f"An update as '{INPUT}' must be the only one of its super-step.")
+    if not session.checkpoint["ts"]:
+        session.step = -1
+    session.apply([TaskWrites(INPUT, (), ((START, updates[0].values),), ())])
+    yield from session.put_checkpoint("input", parents=parents)
 
 
 def _drop_tasks(session: Session, tasks: Sequence[Task], *, keep_writes: bool) -> None:
@@ -116,17 +122,12 @@ def _write(
         writes = yield from _writes_of(graph, session, name, update.values)
         applied.append(TaskWrites(name, (f"__edit_{index:04d}",), writes, (INTERRUPT,)))
     session.apply(applied)
-    versions = session.checkpoint["channel_versions"]
-    stamp = max(versions.values(), default=None)
-    seen = dict(session.checkpoint["versions_seen"])
-    for name in names:
-        seen[name] = {**seen.get(name, {}), _EDITED: stamp}
-    session.checkpoint["versions_seen"] = seen
+    return names
 
 
 def _writes_of(graph: CompiledStateGraph, session: Session, name: str, values: Any) -> Effects:
     """What the node's writers, edges and routers make of the values."""
-    node = graph.spec.nodes.get(START if name == INPUT else name)
+    node = graph.spec.nodes.get(name)
     if node is None:
         raise InvalidUpdateError(
             f"Node '{name}' does not exist. An edit can be made as one of {sorted(graph.spec.nodes)}."
@@ -157,16 +158,11 @@ _NOBODY = Upstream(frozenset(), lambda ns, mode, payload: None, None)
 
 
 def infer_node(graph: CompiledStateGraph, session: Session) -> str:
-    """The node that wrote last. Raises InvalidUpdateError, naming the candidates, when there are several or none."""
+    """The node that wrote last. Raises InvalidUpdateError, naming the candidates, when there are several."""
     seen: Mapping[str, Mapping[str, Any]] = session.checkpoint["versions_seen"]
     last = {name: max(versions.values()) for name, versions in seen.items() if versions and name in graph.spec.nodes}
     if not last:
-        names = [name for name in graph.spec.nodes if name != START]
-        if len(names) == 1:
-            return names[0]
-        raise InvalidUpdateError(
-            f"Ambiguous update, specify as_node: nothing has run on this thread yet. Candidates: {sorted(names)}."
-        )
+        return START  # nothing has run yet: the values are a beginning
     newest = max(last.values())
     writers = [name for name, version in last.items() if version == newest]
     if len(writers) == 1:

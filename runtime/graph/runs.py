@@ -392,4 +392,4 @@ def _result(graph: CompiledStateGraph, outcome: RunOutcome, version: str) -> Any
         return GraphOutput(schema.coerce(outcome.values), outcome.interrupts)
     if outcome.interrupts:
         return {**outcome.values, INTERRUPT: list(outcome.interrupts)}
-    return outcome.values
+    return outcome.values or None

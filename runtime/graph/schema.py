@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable
-from typing import Annotated, Any, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Annotated, Any, get_args, get_origin
 
-from typing_extensions import NotRequired, ReadOnly, Required
+from typing_extensions import NotRequired, ReadOnly, Required, get_type_hints, is_typeddict
 
 from runtime.channels import BaseChannel, BinaryOperatorAggregate, LastValue
 from runtime.managed import ManagedValue

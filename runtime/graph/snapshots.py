@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from runtime.constants import NULL_TASK_ID
 from runtime.engine.apply import TaskWrites
-from runtime.engine.effects import Load
+from runtime.engine.effects import ListCheckpoints, Load
 from runtime.engine.model import RunOptions, Task
 from runtime.engine.plan import orphans, read_values
 from runtime.engine.session import Effects, Session
@@ -107,13 +107,24 @@ def _task(graph: CompiledStateGraph, session: Session, task: Task, subgraphs: bo
     where = child_config(graph, session.thread_id, task)
     inner: Any = where
     if where is not None and subgraphs:
-        saved = yield Load(where)
+        saved = yield from _child_state(session, where)
         if saved is not None:
             child = graph.children(task.name)[0]
             inner = yield from snapshot(child, saved, subgraphs=True, settle=True)
     asks = () if settle and task.writes is not None else task.interrupts
     result = writes_to_result(task.writes, graph.spec.stream_keys) if task.writes is not None else None
     return PregelTask(task.id, task.name, task.path, task.error, asks, inner, result)  # type: ignore[arg-type]  # a stored error is its text
+
+
+def _child_state(session: Session, where: Mapping[str, Any]) -> Effects:
+    """The stored state of a graph that a task called. A per-thread child has one line of checkpoints for all turns: the
+    newest that was made from this very checkpoint counts (LangGraph shows the newest of all)."""
+    parents = {**session.metadata.get("parents", {}), session.ns: session.checkpoint["id"]}
+    saved = yield Load(where)
+    if saved is None or saved.metadata.get("parents") == parents:
+        return saved
+    found = yield ListCheckpoints(where, filter={"parents": parents}, limit=1)
+    return found[0] if found else None
 
 
 def _missing_task(name: str, graph: CompiledStateGraph) -> PregelTask:

@@ -6,7 +6,7 @@ where somebody asks for the mode: langchain-core's callbacks are slow to import.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -32,6 +32,16 @@ class MessageTap(BaseCallbackHandler):
         self._subgraphs = subgraphs
         self._runs: dict[UUID, tuple[tuple[str, ...], dict[str, Any]]] = {}
         self._seen: set[str] = set()
+
+    # A handler with these two makes langchain-core stream a model that was only invoked.
+
+    def tap_output_iter(self, run_id: UUID, output: Iterator[Any]) -> Iterator[Any]:
+        """Streams of models pass through as they are."""
+        return output
+
+    def tap_output_aiter(self, run_id: UUID, output: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """Streams of models pass through as they are."""
+        return output
 
     # -- what nodes read and return --------------------------------------------------------------------------------------
 
