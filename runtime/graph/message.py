@@ -1,0 +1,143 @@
+"""`add_messages`, the reducer of a chat, and the state schema that uses it.
+
+Owns: merging messages by id. Refuses: trimming and summarising, which nodes do by what they return.
+
+The result shares every untouched message with `left`, in a new list, so that a checkpointer sees that only the tail is new.
+A turn adds few messages to many, and `message_index` spares it a walk over the many.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Annotated, Any, Literal, Union, cast, overload
+
+from langchain_core.messages import (
+    AnyMessage,
+    BaseMessage,
+    BaseMessageChunk,
+    MessageLikeRepresentation,
+    RemoveMessage,
+    convert_to_messages,
+    convert_to_openai_messages,
+    message_chunk_to_message,
+)
+from typing_extensions import TypedDict
+
+from runtime.graph.message_index import Index, find_index, keep_index, make_index
+
+Messages = Union[list[MessageLikeRepresentation], MessageLikeRepresentation]
+Reducer = Callable[[Messages, Messages], Messages]
+
+REMOVE_ALL_MESSAGES = "__remove_all__"
+"""Id of a `RemoveMessage` that empties the list."""
+
+_FORMATS = ("langchain-openai", None)
+
+
+@overload
+def add_messages(
+    left: Messages, right: Messages, *, format: Literal["langchain-openai"] | None = None
+) -> Messages: ...
+@overload
+def add_messages(*, format: Literal["langchain-openai"] | None = None) -> Reducer: ...
+def add_messages(
+    left: Messages | None = None, right: Messages | None = None, **options: Any
+) -> Messages | Reducer:
+    """Merge two lists of messages by id.
+
+    A message whose id is already there takes that place; any other is appended. `RemoveMessage(id=...)` removes, and
+    `RemoveMessage(id=REMOVE_ALL_MESSAGES)` removes all before it. Texts, (role, text) pairs and dicts become messages,
+    chunks become whole messages, and what has no id gets one.
+
+    Args:
+        left: what is there: a list, or one message.
+        right: what comes: a list, or one message.
+        options: `format="langchain-openai"` brings the content into OpenAI's shape.
+
+    Returns:
+        A new list; or, when called without messages, a reducer with these options.
+
+    Raises:
+        ValueError: only one side is given, a removal of an unknown id, an unknown format.
+        NotImplementedError: something that cannot be a message.
+    """
+    if left is not None and right is not None:
+        return cast(Messages, _merge(left, right, **options))
+    if left is None and right is None:
+        return cast(Reducer, partial(add_messages, **options))
+    given = "left" if left is not None else "right"
+    raise ValueError(f"Must specify non-null arguments for both 'left' and 'right'. Only received: '{given}'.")
+
+
+def _merge(
+    left: Messages,
+    right: Messages,
+    *,
+    format: Literal["langchain-openai"] | None = None,  # noqa: A002 - LangGraph's name
+) -> list[BaseMessage]:
+    if format not in _FORMATS:
+        raise ValueError(f"Unrecognized format={format!r}. Expected one of 'langchain-openai', None.")
+    index = find_index(left) if isinstance(left, list) else None  # type: ignore[arg-type]  # found: so they are messages
+    old = cast(list[BaseMessage], left) if index is not None else _with_ids(_as_messages(left))
+    new = _with_ids(_as_messages(right))
+    last_clear = max((i for i, message in enumerate(new) if _clears(message)), default=None)
+    if last_clear is not None:
+        return new[last_clear + 1 :]
+    merged = _merge_by_id(old, new, dict(index) if index is not None else make_index(old))
+    return convert_to_messages(convert_to_openai_messages(merged)) if format else merged
+
+
+def _clears(message: BaseMessage) -> bool:
+    return isinstance(message, RemoveMessage) and message.id == REMOVE_ALL_MESSAGES
+
+
+def _merge_by_id(old: list[BaseMessage], new: list[BaseMessage], index: Index) -> list[BaseMessage]:
+    """Merge whole messages that have ids; `index` is that of `old`, and becomes that of the result."""
+    merged = list(old)
+    removed: set[str | None] = set()
+    for message in new:
+        at = index.get(message.id)
+        if isinstance(message, RemoveMessage):
+            if at is None:
+                raise ValueError(f"Attempting to delete a message with an ID that doesn't exist ('{message.id}')")
+            removed.add(message.id)
+        elif at is None:
+            index[message.id] = len(merged)
+            merged.append(message)
+        else:
+            removed.discard(message.id)
+            merged[at] = message
+    if removed:
+        return [message for message in merged if message.id not in removed]
+    keep_index(merged, index)
+    return merged
+
+
+def _as_messages(given: Messages) -> list[BaseMessage]:
+    """The same message objects where they are whole messages already."""
+    if not isinstance(given, list):
+        given = [given]
+    kinds = set(map(type, given))
+    if not all(issubclass(kind, BaseMessage) for kind in kinds):
+        given = cast("list[Any]", convert_to_messages(cast("Sequence[MessageLikeRepresentation]", given)))
+        kinds = set(map(type, given))
+    messages = cast(list[BaseMessage], given)
+    if any(issubclass(kind, BaseMessageChunk) for kind in kinds):
+        return [message_chunk_to_message(m) if isinstance(m, BaseMessageChunk) else m for m in messages]
+    return messages
+
+
+def _with_ids(messages: list[BaseMessage]) -> list[BaseMessage]:
+    """Give an id to each message that lacks one, in place: its author goes on seeing it by that id."""
+    for message in messages:
+        if message.id is None:
+            message.id = str(uuid.uuid4())
+    return messages
+
+
+class MessagesState(TypedDict):
+    """A state with a chat in it. Inherit from it to add keys."""
+
+    messages: Annotated[list[AnyMessage], add_messages]
