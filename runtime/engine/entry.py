@@ -88,6 +88,7 @@ def _continues(session: Session, saved: Any) -> bool:
 
 def _new_input(session: Session, value: Any, used: bool) -> Effects:
     dropped = session.plan() if used else []
+    session.drop_orphans()
     session.apply(
         [
             *(TaskWrites(task.name, task.path, (), task.triggers) for task in dropped),

@@ -11,12 +11,12 @@ from datetime import datetime, timezone
 from typing import Any
 
 from runtime.checkpoint.id import new_id
-from runtime.constants import ERROR, INTERRUPT, NO_WRITES, NS_SEP, NULL_TASK_ID, RESUME
+from runtime.constants import BRANCH_TO, ERROR, INTERRUPT, NO_WRITES, NS_SEP, NULL_TASK_ID, RESUME
 from runtime.context import ExecutionContext
 from runtime.engine.apply import RESERVED, TaskWrites, apply_writes, restore_channels
 from runtime.engine.effects import Effect, Emit, PutCheckpoint, PutWrites
 from runtime.engine.model import Channels, Checkpoint, GraphSpec, RunOptions, Task, Write
-from runtime.engine.plan import next_nodes, plan, read_values
+from runtime.engine.plan import next_nodes, orphans, plan, read_values
 from runtime.stream.payloads import debug_chunk, interrupt_dict
 from runtime.types import Interrupt
 
@@ -141,6 +141,13 @@ class Session:
         if writes:
             self.apply([TaskWrites("__input__", (), writes, ())])
             self.checkpoint["updated_channels"] = None  # what waited before still waits
+
+    def drop_orphans(self) -> None:
+        """Forget that nodes which this graph does not have were waited for: a new input or an edit moves on."""
+        for node in orphans(self.spec, self.checkpoint):
+            key = f"{BRANCH_TO}{node}"
+            for part in ("channel_values", "channel_versions"):
+                self.checkpoint[part] = {name: value for name, value in self.checkpoint[part].items() if name != key}
 
     def values(self, keys: Sequence[str] | None = None) -> dict[str, Any]:
         """The state, as streams show it."""

@@ -240,19 +240,3 @@ def _call_index(ns: str, node: str) -> int:
         if part.split(":")[0] == node and following.isdigit():
             return int(following)
     return 0
-
-
-def compile_graph(
-    builder: StateGraph,
-    *,
-    checkpointer: Any,
-    store: BaseStore | None,
-    before: Sequence[str] | str,
-    after: Sequence[str] | str,
-    debug: bool,
-    name: str | None,
-) -> CompiledStateGraph:
-    """A compiled graph over a copy of the builder."""
-    return CompiledStateGraph(
-        builder.copy(), checkpointer=checkpointer, store=store, before=before, after=after, debug=debug, name=name
-    )

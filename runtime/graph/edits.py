@@ -70,6 +70,8 @@ def _superstep(
         raise InvalidUpdateError(f"An update as '{special[0].as_node}' must be the only one of its super-step.")
     parents = dict(session.metadata.get("parents", {}))
     before = session.plan(sort=False) if session.checkpoint["ts"] else []
+    if not all(u.values is None and u.as_node in (None, COPY) for u in updates):
+        session.drop_orphans()
     at_head = not config["configurable"].get("checkpoint_id")
     if special and special[0].values is not None:
         raise InvalidUpdateError(f"Cannot apply updates when as_node is '{special[0].as_node}': values must be None.")

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args, get_origin
 
 from runtime.constants import END, START
 from runtime.engine.action import Action, callable_name, make_action
+from runtime.graph.compiled import CompiledStateGraph
+from runtime.graph.runnable import graph_class
 from runtime.graph.schema import Schema, first_hint, is_schema, read_schema, return_hint
 from runtime.types import All, Command, Send
 
 if TYPE_CHECKING:
-    from runtime.graph.compiled import CompiledStateGraph
     from runtime.store.base import BaseStore
 
 _RESERVED = ("|", ":")
@@ -302,13 +303,11 @@ class StateGraph:
             TypeError: a checkpointer that is none (a class, a path, a context manager that was not entered).
             ValueError: see `validate`.
         """
-        from runtime.graph.compiled import compile_graph  # the compiled graph knows its builder's class
-
         before = interrupt_before or []
         after = interrupt_after or []
         self.validate([*(before if before != "*" else ()), *(after if after != "*" else ())])
-        return compile_graph(
-            self, checkpointer=checkpointer, store=store, before=before, after=after, debug=debug, name=name
+        return graph_class()(
+            self.copy(), checkpointer=checkpointer, store=store, before=before, after=after, debug=debug, name=name
         )
 
 
