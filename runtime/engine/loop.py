@@ -19,7 +19,7 @@ from runtime.engine.apply import TaskWrites
 from runtime.engine.effects import NextDone, Start
 from runtime.engine.entry import enter
 from runtime.engine.execute import Program, for_parent, program, state_after
-from runtime.engine.model import Failed, Finished, Jumped, Outcome, Paused, RunOutcome, Task
+from runtime.engine.model import Channels, Failed, Finished, Jumped, Outcome, Paused, RunOutcome, Task
 from runtime.engine.plan import read_values
 from runtime.engine.session import Effects, Session
 from runtime.errors import GraphInterrupt, GraphRecursionError, InvalidUpdateError
@@ -38,6 +38,7 @@ class Loop:
         self._make_context = make_context
         self._state_of = state_of
         self._fresh = state_after(session.channels, self._read_state)
+        self._tasks: Sequence[Task] = ()
         self._paused: list[Interrupt] = []
         self._failure: tuple[Task, BaseException] | None = None
         self._jump: Command[Any] | None = None
@@ -64,7 +65,7 @@ class Loop:
                     f"Recursion limit of {session.options.config['recursion_limit']} reached without hitting a stop "
                     f"condition. Raise it by the config key 'recursion_limit', or end the loop with a route to END."
                 )
-            tasks = session.plan()
+            self._tasks = tasks = session.plan()
             yield from session.emit_checkpoint(tasks, lambda task: self._state_of(session, task))
             if not tasks:
                 return
@@ -212,7 +213,7 @@ class Loop:
             return True
         session = self.session
         if session.wants("values") and self._wrote_output(tasks):
-            yield from session.emit("values", self._final_values(tasks))
+            yield from session.emit("values", self._final_values())
         return False
 
     def _advance(self, tasks: Sequence[Task]) -> Effects:
@@ -229,21 +230,17 @@ class Loop:
         keys = self.session.options.output_keys
         return any(name in keys for task in tasks for name, _ in task.writes or ())
 
-    def _final_values(self, tasks: Sequence[Task] | None = None) -> dict[str, Any]:
+    def _final_values(self) -> dict[str, Any]:
         """The state; at a pause, with what the finished tasks of the step have written."""
         session = self.session
         if not self._paused:
             return session.values()
-        ended = [task for task in (tasks if tasks is not None else session.plan()) if task.writes]
-        view = {name: channel.copy() for name, channel in session.channels.items()} if ended else session.channels
-        by_channel: dict[str, list[Any]] = {}
-        for task in ended:
-            for name, value in task.writes or ():
-                by_channel.setdefault(name, []).append(value)
-        for name, values in by_channel.items():
-            if name in view:
-                view[name].update(values)
-        return read_values(session.spec, view, session.options.output_keys)
+        writes = [write for task in self._tasks for write in task.writes or ()]
+
+        def read(channels: Channels) -> dict[str, Any]:
+            return read_values(session.spec, channels, session.options.output_keys)
+
+        return dict(state_after(session.channels, read)(writes))
 
 
 def _start_outcome(task: Task) -> Outcome:

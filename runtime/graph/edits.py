@@ -124,6 +124,7 @@ def _write(
         writes = yield from _writes_of(graph, session, name, update.values)
         applied.append(TaskWrites(name, (f"__edit_{index:04d}",), writes, (INTERRUPT,)))
     session.apply(applied)
+    session.checkpoint["updated_channels"] = None  # a join that was full before the edit still is
     return names
 
 
