@@ -131,7 +131,9 @@ def run_tools(state: State) -> dict[str, Any]:
     """Answer each tool call of the last message."""
     _pause()
     calls = getattr(state["messages"][-1], "tool_calls", [])
-    return {"messages": [ToolMessage(_TOOLS[c["name"]](c["args"]), tool_call_id=c["id"], name=c["name"]) for c in calls]}
+    return {
+        "messages": [ToolMessage(_TOOLS[c["name"]](c["args"]), tool_call_id=c["id"], name=c["name"]) for c in calls]
+    }
 
 
 def after_agent(state: State) -> Literal["tools", "approval"]:

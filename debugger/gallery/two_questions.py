@@ -21,7 +21,9 @@ def boil_water(state: State) -> dict[str, Any]:
 
 def ask_salt(state: State) -> dict[str, Any]:
     """Asks for one of three."""
-    amount = interrupt({"question": f"How much salt in the {state['dish']}?", "options": ["none", "a pinch", "a spoon"]})
+    amount = interrupt(
+        {"question": f"How much salt in the {state['dish']}?", "options": ["none", "a pinch", "a spoon"]}
+    )
     return {"steps": [f"salt: {amount}"]}
 
 

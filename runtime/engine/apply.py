@@ -41,7 +41,9 @@ def apply_writes(
     Raises:
         InvalidUpdateError: a channel refuses its writes (two writers of a plain key, ...).
     """
-    ordered = sorted(tasks, key=lambda task: [str(part) if not isinstance(part, int) else f"{part:09d}" for part in task.path])
+    ordered = sorted(
+        tasks, key=lambda task: [str(part) if not isinstance(part, int) else f"{part:09d}" for part in task.path]
+    )
     versions = dict(checkpoint["channel_versions"])
     _mark_seen(checkpoint, ordered, versions)
     stamp = next_version(max(versions.values(), default=None))

@@ -181,9 +181,7 @@ class Loop:
         yield from self.session.put_writes(task.id, notes, task.path)
         yield from self._emit_result(task, error=repr(error))
 
-    def _emit_result(
-        self, task: Task, *, error: str | None = None, interrupts: Sequence[Interrupt] = ()
-    ) -> Effects:
+    def _emit_result(self, task: Task, *, error: str | None = None, interrupts: Sequence[Interrupt] = ()) -> Effects:
         session = self.session
         if not task.node.hidden and session.wants("tasks", "debug"):
             payload = task_result(task, session.options.output_keys, error=error, interrupts=interrupts)
@@ -218,9 +216,7 @@ class Loop:
 
     def _advance(self, tasks: Sequence[Task]) -> Effects:
         session = self.session
-        session.apply(
-            [TaskWrites(task.name, task.path, task.writes or (), task.triggers) for task in tasks]
-        )
+        session.apply([TaskWrites(task.name, task.path, task.writes or (), task.triggers) for task in tasks])
         if session.wants("values") and self._wrote_output(tasks):
             yield from session.emit("values", session.values())
         writers = [task.name for task in tasks if not task.node.hidden]

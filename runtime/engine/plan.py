@@ -125,4 +125,6 @@ def _task(checkpoint: Checkpoint, node: Node, path: tuple[Any, ...], step: int, 
     key = task_id(checkpoint["id"], step, path)
     own_ns = f"{ns}{NS_SEP}{node.name}{NS_END}{key}" if ns else f"{node.name}{NS_END}{key}"
     triggers = node.triggers if path[0] == PULL else (PUSH,)
-    return Task(id=key, name=node.name, path=path, triggers=triggers, input=value, node=node, step=step, checkpoint_ns=own_ns)
+    return Task(
+        id=key, name=node.name, path=path, triggers=triggers, input=value, node=node, step=step, checkpoint_ns=own_ns
+    )

@@ -98,7 +98,7 @@ class Session:
         """Namespace to checkpoint id of the graphs above."""
         return self.parent.parents if self.parent and self.ns else {}
 
-    def config_of(self, checkpoint_id: str | None) -> dict[str, Any]:
+    def config_of(self, checkpoint_id: str | None) -> Any:
         """The config of a checkpoint of this graph on this thread."""
         configurable: dict[str, Any] = {"thread_id": self.thread_id, "checkpoint_ns": self.ns}
         if checkpoint_id is not None:
@@ -123,9 +123,7 @@ class Session:
 
     def plan(self, *, sort: bool = True) -> list[Task]:
         """The tasks of the step in hand, each with what is stored about it."""
-        tasks = plan(
-            self.spec, self.checkpoint, self.channels, step=self.step, stop=self.stop, ns=self.ns, sort=sort
-        )
+        tasks = plan(self.spec, self.checkpoint, self.channels, step=self.step, stop=self.stop, ns=self.ns, sort=sort)
         for task in tasks:
             recall(task, self.pending.get(task.id, ()))
             task.resuming = self.resuming
@@ -177,7 +175,12 @@ class Session:
         if self.saver is not None:
             self.checkpoint["writers"] = sorted(set(writers))
             self.checkpoint["next_nodes"] = next_nodes(self.spec, self.checkpoint, self.channels)
-        self.metadata = {**self.options.notes, "source": source, "step": self.step, "parents": dict(self.parents if parents is None else parents)}
+        self.metadata = {
+            **self.options.notes,
+            "source": source,
+            "step": self.step,
+            "parents": dict(self.parents if parents is None else parents),
+        }
         self.parent_id = parent_id
         self.pending = {}
         self.resuming = False

@@ -141,9 +141,7 @@ class CompiledStateGraph:
         """`update_state`, awaited."""
         return await self.abulk_update_state(config, [[StateUpdate(values, as_node, task_id)]])
 
-    def bulk_update_state(
-        self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
-    ) -> RunnableConfig:
+    def bulk_update_state(self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]) -> RunnableConfig:
         """Several edits: each inner list is merged as one super-step and makes one checkpoint."""
         graph, saver, config = self._at(config)
         result: RunnableConfig = perform_all(saver, edit(graph, saver, config, supersteps))

@@ -22,7 +22,12 @@ _COPIED_TO_METADATA = ("thread_id", "checkpoint_ns", "run_id", "assistant_id", "
 
 def merge_configs(*configs: Mapping[str, Any] | None) -> dict[str, Any]:
     """One config out of several, later ones winning; tags add up, metadata and configurable are merged."""
-    merged: dict[str, Any] = {"tags": [], "metadata": {}, "configurable": {}, "recursion_limit": DEFAULT_RECURSION_LIMIT}
+    merged: dict[str, Any] = {
+        "tags": [],
+        "metadata": {},
+        "configurable": {},
+        "recursion_limit": DEFAULT_RECURSION_LIMIT,
+    }
     for config in configs:
         for key, value in (config or {}).items():
             if value is None:
@@ -41,11 +46,11 @@ def merge_configs(*configs: Mapping[str, Any] | None) -> dict[str, Any]:
 
 def inherit(config: Mapping[str, Any] | None, parent: ExecutionContext) -> dict[str, Any]:
     """The config of a graph called inside a task: the task's, and what the call adds."""
-    above = dict(parent.config)
+    above: dict[str, Any] = dict(parent.config)
     configurable = {key: value for key, value in above.get("configurable", {}).items() if key not in _OWN_KEYS}
     notes = dict(above.get("metadata", {}))
     notes.setdefault("checkpoint_ns", parent.checkpoint_ns)
-    given = dict(config or {})
+    given: dict[str, Any] = dict(config or {})
     given["configurable"] = {k: v for k, v in given.get("configurable", {}).items() if k not in _OWN_KEYS}
     if given.get("callbacks") is above.get("callbacks"):
         given.pop("callbacks", None)
@@ -88,7 +93,11 @@ def task_context(
     options = session.options
     base: Mapping[str, Any] = options.config
     metadata = {
-        **{key: base["configurable"][key] for key in _COPIED_TO_METADATA if key in base["configurable"] and key != "checkpoint_ns"},
+        **{
+            key: base["configurable"][key]
+            for key in _COPIED_TO_METADATA
+            if key in base["configurable"] and key != "checkpoint_ns"
+        },
         **base["metadata"],
         **task.node.metadata,
         "langgraph_step": task.step,

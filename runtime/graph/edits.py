@@ -26,6 +26,7 @@ from runtime.types import StateUpdate
 if TYPE_CHECKING:
     from runtime.graph.compiled import CompiledStateGraph
 
+
 def edit(
     graph: CompiledStateGraph, saver: Any, config: Mapping[str, Any], supersteps: Sequence[Sequence[StateUpdate]]
 ) -> Effects:
@@ -106,9 +107,7 @@ def _as_input(session: Session, updates: Sequence[StateUpdate], parents: dict[st
 
 def _drop_tasks(session: Session, tasks: Sequence[Task], *, keep_writes: bool) -> None:
     """Nothing waits any more. At a head, what finished tasks have written counts; in the past, it was never applied."""
-    session.apply(
-        [TaskWrites(t.name, t.path, (t.writes or ()) if keep_writes else (), t.triggers) for t in tasks]
-    )
+    session.apply([TaskWrites(t.name, t.path, (t.writes or ()) if keep_writes else (), t.triggers) for t in tasks])
     session.apply([TaskWrites(t.name, t.path, (), t.triggers) for t in session.plan()])
 
 

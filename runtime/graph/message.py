@@ -37,14 +37,10 @@ _FORMATS = ("langchain-openai", None)
 
 
 @overload
-def add_messages(
-    left: Messages, right: Messages, *, format: Literal["langchain-openai"] | None = None
-) -> Messages: ...
+def add_messages(left: Messages, right: Messages, *, format: Literal["langchain-openai"] | None = None) -> Messages: ...
 @overload
 def add_messages(*, format: Literal["langchain-openai"] | None = None) -> Reducer: ...
-def add_messages(
-    left: Messages | None = None, right: Messages | None = None, **options: Any
-) -> Messages | Reducer:
+def add_messages(left: Messages | None = None, right: Messages | None = None, **options: Any) -> Messages | Reducer:
     """Merge two lists of messages by id.
 
     A message whose id is already there takes that place; any other is appended. `RemoveMessage(id=...)` removes, and

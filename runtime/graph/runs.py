@@ -19,7 +19,15 @@ from runtime.engine.effects import Emit
 from runtime.engine.loop import Loop
 from runtime.engine.model import RunOptions, RunOutcome, Task
 from runtime.engine.session import Session
-from runtime.graph.config import breakpoints, inherit, merge_configs, own_notes, strip_task_ids, task_context, with_callback
+from runtime.graph.config import (
+    breakpoints,
+    inherit,
+    merge_configs,
+    own_notes,
+    strip_task_ids,
+    task_context,
+    with_callback,
+)
 from runtime.runtime import Runtime
 from runtime.stream.shapes import Shape, check_modes
 from runtime.types import GraphOutput
@@ -49,7 +57,9 @@ class CallOptions:
 class Run:
     """One call in progress."""
 
-    def __init__(self, graph: CompiledStateGraph, value: Any, config: Any, call: CallOptions, default_keys: Any) -> None:
+    def __init__(
+        self, graph: CompiledStateGraph, value: Any, config: Any, call: CallOptions, default_keys: Any
+    ) -> None:
         self.graph = graph
         parent = self._parent(config)
         self.config = inherit(config, parent) if parent else merge_configs(graph.config, config)
@@ -202,7 +212,11 @@ def _count_up(current: Any) -> int:
 
 
 def _as_context(schema: Any, context: Any) -> Any:
-    if schema is not None and isinstance(context, dict) and (hasattr(schema, "model_fields") or hasattr(schema, "__dataclass_fields__")):
+    if (
+        schema is not None
+        and isinstance(context, dict)
+        and (hasattr(schema, "model_fields") or hasattr(schema, "__dataclass_fields__"))
+    ):
         return schema(**context)
     return context
 
@@ -282,7 +296,13 @@ def stream(
     """
     shape = Shape(stream_mode or "updates", subgraphs, version, self.builder.output_schema)
     options = CallOptions(
-        context, shape.modes | check_modes(print_mode), output_keys, interrupt_before, interrupt_after, durability, subgraphs
+        context,
+        shape.modes | check_modes(print_mode),
+        output_keys,
+        interrupt_before,
+        interrupt_after,
+        durability,
+        subgraphs,
     )
     run = Run(self, input, config, options, self.spec.stream_keys)
     for item in run.items():
@@ -310,7 +330,13 @@ async def astream(
     """`stream`, with asyncio: async nodes run at once, sync nodes in threads."""
     shape = Shape(stream_mode or "updates", subgraphs, version, self.builder.output_schema)
     options = CallOptions(
-        context, shape.modes | check_modes(print_mode), output_keys, interrupt_before, interrupt_after, durability, subgraphs
+        context,
+        shape.modes | check_modes(print_mode),
+        output_keys,
+        interrupt_before,
+        interrupt_after,
+        durability,
+        subgraphs,
     )
     run = Run(self, input, config, options, self.spec.stream_keys)
     async for item in run.aitems():

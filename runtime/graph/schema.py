@@ -37,9 +37,7 @@ class Schema:
 
 def is_schema(typ: Any) -> bool:
     """Whether a type is a class with annotated keys."""
-    return inspect.isclass(typ) and (
-        is_typeddict(typ) or dataclasses.is_dataclass(typ) or hasattr(typ, "model_fields")
-    )
+    return inspect.isclass(typ) and (is_typeddict(typ) or dataclasses.is_dataclass(typ) or hasattr(typ, "model_fields"))
 
 
 def read_schema(typ: Any) -> Schema:
@@ -159,7 +157,13 @@ def as_items(value: Any) -> list[tuple[str, Any]] | None:
     fields = getattr(type(value), "model_fields", None)
     if fields is not None:
         chosen = value.model_fields_set
-        return [(name, getattr(value, name)) for name in fields if name in chosen or getattr(value, name) != fields[name].default]
+        return [
+            (name, getattr(value, name))
+            for name in fields
+            if name in chosen or getattr(value, name) != fields[name].default
+        ]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return [(f.name, getattr(value, f.name)) for f in dataclasses.fields(value) if getattr(value, f.name) is not None]
+        return [
+            (f.name, getattr(value, f.name)) for f in dataclasses.fields(value) if getattr(value, f.name) is not None
+        ]
     return None

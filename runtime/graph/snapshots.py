@@ -99,7 +99,9 @@ def snapshot(graph: CompiledStateGraph, saved: Any, *, subgraphs: bool, settle: 
         created_at=saved.checkpoint["ts"],
         parent_config=_with_map(saved.parent_config, saved.metadata) if saved.parent_config else None,
         tasks=(*shown, *(_missing_task(name, graph) for name in missing)),
-        interrupts=tuple(interrupt for task in tasks for interrupt in task.interrupts if not (settle and task.writes is not None)),
+        interrupts=tuple(
+            interrupt for task in tasks for interrupt in task.interrupts if not (settle and task.writes is not None)
+        ),
     )
 
 
@@ -116,7 +118,7 @@ def _task(graph: CompiledStateGraph, session: Session, task: Task, subgraphs: bo
     return PregelTask(task.id, task.name, task.path, task.error, asks, inner, result)  # type: ignore[arg-type]  # a stored error is its text
 
 
-def _child_state(session: Session, where: Mapping[str, Any]) -> Effects:
+def _child_state(session: Session, where: Any) -> Effects:
     """The stored state of a graph that a task called. A per-thread child has one line of checkpoints for all turns: the
     newest that was made from this very checkpoint counts (LangGraph shows the newest of all)."""
     parents = {**session.metadata.get("parents", {}), session.ns: session.checkpoint["id"]}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from runtime.channels import (
@@ -17,6 +17,7 @@ from runtime.constants import BRANCH_TO, END, START, TASKS
 from runtime.engine.action import Action
 from runtime.engine.model import Branch, Channels, GraphSpec, Node, Write
 from runtime.graph.schema import Schema
+from runtime.graph.subgraphs import is_graph
 from runtime.graph.writes import branch_writer, node_writer
 from runtime.managed import ManagedValue
 from runtime.types import Send
@@ -28,7 +29,11 @@ if TYPE_CHECKING:
 def build_spec(builder: StateGraph, name: str) -> GraphSpec:
     """The engine's form of a checked builder."""
     state, managed = _state_channels(builder)
-    channels: Channels = {**state, START: EphemeralValue(Any, key=START), TASKS: Topic(Send, accumulate=False, key=TASKS)}
+    channels: Channels = {
+        **state,
+        START: EphemeralValue(Any, key=START),
+        TASKS: Topic(Send, accumulate=False, key=TASKS),
+    }
     joins: dict[str, list[str]] = {}
     edges: dict[str, list[Write]] = {}
     for node, spec in builder.nodes.items():
@@ -108,11 +113,13 @@ def _start_node(builder: StateGraph, keys: tuple[str, ...], edges: Mapping[str, 
     )
 
 
-def _quiet_input(accepted: frozenset[str], write: Any) -> Any:
+def _quiet_input(accepted: frozenset[str], write: Callable[[Any], list[Write]]) -> Callable[[Any], list[Write]]:
     """An input may hold keys that the graph does not know: a subgraph takes what it shares with its parent."""
 
     def quiet(given: Any) -> list[Write]:
-        return write({key: value for key, value in given.items() if key in accepted} if isinstance(given, dict) else given)
+        return write(
+            {key: value for key, value in given.items() if key in accepted} if isinstance(given, dict) else given
+        )
 
     return quiet
 
@@ -132,7 +139,7 @@ def _node(
         triggers=triggers,
         keys=schema.keys,
         coerce=schema.coerce,
-        write=node_writer(spec.name, keys, tuple(builder.nodes)),
+        write=node_writer(spec.name, keys, tuple(builder.nodes), is_graph=is_graph(spec.action.target)),
         edges=edges,
         branches=_branches(builder, spec.name, spec.input_schema),
         metadata=dict(spec.metadata or {}),

@@ -152,9 +152,7 @@ class StateGraph:
             raise ValueError(f"Node '{name}' already present: choose another name.")
         for character in _RESERVED:
             if character in name:
-                raise ValueError(
-                    f"'{character}' is a reserved character and is not allowed in the node name '{name}'."
-                )
+                raise ValueError(f"'{character}' is a reserved character and is not allowed in the node name '{name}'.")
 
     def add_sequence(self, nodes: Sequence[Any]) -> Self:
         """Add nodes (each a callable, or a (name, callable) pair) and an edge from each to the next."""
@@ -228,9 +226,7 @@ class StateGraph:
         """The same as `add_edge(key, END)`."""
         return self.add_edge(key, END)
 
-    def set_conditional_entry_point(
-        self, path: Any, path_map: dict[Hashable, str] | list[str] | None = None
-    ) -> Self:
+    def set_conditional_entry_point(self, path: Any, path_map: dict[Hashable, str] | list[str] | None = None) -> Self:
         """The same as `add_conditional_edges(START, path, path_map)`."""
         return self.add_conditional_edges(START, path, path_map)
 
@@ -260,7 +256,9 @@ class StateGraph:
         starts = {start for start, _ in self.edges} | {s for many, _ in self.waiting_edges for s in many}
         for start in starts | set(self.branches):
             if start != START and start not in self.nodes:
-                raise ValueError(f"Found edge starting at unknown node '{start}'. Add it with add_node('{start}', ...).")
+                raise ValueError(
+                    f"Found edge starting at unknown node '{start}'. Add it with add_node('{start}', ...)."
+                )
         if START not in starts | set(self.branches):
             raise ValueError("Graph must have an entrypoint: add at least one edge from START to another node.")
         for end in self._ends():

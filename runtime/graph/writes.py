@@ -15,14 +15,24 @@ from runtime.types import Command, Send
 _LOG = logging.getLogger(__name__)
 
 
-def node_writer(name: str, keys: Collection[str], nodes: Collection[str]) -> Callable[[Any], list[Write]]:
-    """How to read what the node `name` returned. `keys`: all state keys; `nodes`: where it may jump."""
+def node_writer(
+    name: str, keys: Collection[str], nodes: Collection[str], *, is_graph: bool = False
+) -> Callable[[Any], list[Write]]:
+    """How to read what the node `name` returned.
+
+    Args:
+        keys: all state keys.
+        nodes: where it may jump.
+        is_graph: the node is a graph, whose own keys the parent need not know.
+    """
 
     def write(result: Any) -> list[Write]:
         if result is None:
             return []
         if isinstance(result, Command):
             return _command(name, result, keys, nodes)
+        if is_graph and isinstance(result, Mapping):
+            return [(key, value) for key, value in result.items() if key in keys]
         if isinstance(result, (list, tuple)) and any(isinstance(part, Command) for part in result):
             return [w for part in result for w in write(part)]
         return _update(name, result, keys)

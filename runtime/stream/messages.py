@@ -81,7 +81,7 @@ class MessageTap(BaseCallbackHandler):
 
     def on_llm_new_token(
         self,
-        token: str,
+        token: str | list[str | dict[str, Any]],
         *,
         chunk: GenerationChunk | ChatGenerationChunk | None = None,
         run_id: UUID,
@@ -92,9 +92,7 @@ class MessageTap(BaseCallbackHandler):
         if isinstance(chunk, ChatGenerationChunk) and run_id in self._runs:
             self._send(run_id, chunk.message)
 
-    def on_llm_end(
-        self, response: LLMResult, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
-    ) -> Any:
+    def on_llm_end(self, response: LLMResult, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any) -> Any:
         if run_id in self._runs and response.generations and response.generations[0]:
             message = getattr(response.generations[0][0], "message", None)
             if isinstance(message, BaseMessage) and (message.id is None or message.id not in self._seen):

@@ -52,8 +52,7 @@ class Recorder:
 def history(graph: Any) -> list[tuple[Any, ...]]:
     """(source, step, next, log) of each checkpoint, newest first."""
     return [
-        (s.metadata["source"], s.metadata["step"], s.next, s.values.get("log"))
-        for s in graph.get_state_history(THREAD)
+        (s.metadata["source"], s.metadata["step"], s.next, s.values.get("log")) for s in graph.get_state_history(THREAD)
     ]
 
 
