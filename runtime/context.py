@@ -106,6 +106,8 @@ class ExecutionContext:
     recursion_limit: int
     saw_subgraph: Callable[[Any], None] = field(repr=False)
     """Told of every graph that the task calls, so that drawings and snapshots know it."""
+    read_state: Callable[[], dict[str, Any]] = field(repr=False)
+    """The graph's state as the super-step began."""
 
 
 _CURRENT: ContextVar[ExecutionContext | None] = ContextVar("forkpoint_context", default=None)

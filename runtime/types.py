@@ -56,8 +56,12 @@ class Send:
             return hash(self.node)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Command(Generic[N]):
+class ToolOutput:
+    """What langchain-core lets through as a tool's result: stands in for its own class until that one is loaded."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command(ToolOutput, Generic[N]):
     """An update, a jump, an answer: from a node, a tool, or as a graph's input."""
 
     graph: str | None = None

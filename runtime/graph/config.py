@@ -11,6 +11,7 @@ from typing import Any
 from runtime.constants import NS_END, NS_SEP
 from runtime.context import CONTEXT_KEY, ExecutionContext, Scratchpad, Upstream
 from runtime.engine.model import Task
+from runtime.engine.plan import read_values
 from runtime.engine.session import Session
 from runtime.runtime import Runtime
 
@@ -129,6 +130,9 @@ def task_context(
         durability=options.durability,
         recursion_limit=int(base["recursion_limit"]),
         saw_subgraph=saw_subgraph,
+        read_state=lambda: read_values(
+            session.spec, session.channels, session.spec.branch_keys, session.step, session.stop
+        ),
     )
     configurable[CONTEXT_KEY] = context
     return context

@@ -15,24 +15,14 @@ from runtime.types import Interrupt
 
 
 def writes_to_update(task: Task, keys: Iterable[str]) -> Any:
-    """What the task wrote to state keys: a dict; a list of dicts where a key was written twice; None for nothing."""
+    """What the task wrote to state keys: a dict; a list of one dict a write where a key was written twice; None for nothing."""
     writes = [(name, value) for name, value in task.writes or () if name in keys]
     if not writes:
         return None
     names = [name for name, _ in writes]
     if len(set(names)) == len(names):
         return dict(writes)
-    return _split(writes)
-
-
-def _split(writes: Sequence[Write]) -> list[dict[str, Any]]:
-    """Writes in order, a new dict whenever a key comes again."""
-    parts: list[dict[str, Any]] = [{}]
-    for name, value in writes:
-        if name in parts[-1]:
-            parts.append({})
-        parts[-1][name] = value
-    return parts
+    return [{name: value} for name, value in writes]
 
 
 def writes_to_result(writes: Iterable[Write], keys: Iterable[str]) -> dict[str, Any]:
