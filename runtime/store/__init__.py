@@ -1,0 +1,1 @@
+"""Long-term memory: items under namespaces, shared by all threads of a graph."""
