@@ -302,6 +302,8 @@ class RunRequest(Wire):
     until: Literal["pause", "end", "step"] = "pause"
     """`pause`: stop at the next breakpoint or question. `end`: go on past breakpoints (a question still stops).
     `step`: one super-step."""
+    after_edit: bool = False
+    """The second half of "save and run to next pause": a breakpoint right at the edit is a pause, too."""
 
 
 class RunView(Wire):
