@@ -1,0 +1,128 @@
+"""Programs with messages, models and tools."""
+
+from typing import Annotated, Any
+
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, ToolMessage
+from langchain_core.tools import InjectedToolCallId, tool
+from twins import Player, program, thread
+
+
+def calling(*calls: tuple[str, dict[str, Any]]) -> AIMessage:
+    return AIMessage(
+        "", id="fixed", tool_calls=[{"name": name, "args": args, "id": f"c{i}"} for i, (name, args) in enumerate(calls)]
+    )
+
+
+@tool
+def weather(city: str) -> str:
+    "Weather of a city."
+    return f"{city}: fine"
+
+
+def agent_loop(lib: Any, tools: Any, *answers: Any, **options: Any) -> Any:
+    script = iter(answers)
+
+    def agent(state: Any) -> dict[str, Any]:
+        return {"messages": [next(script)]}
+
+    builder = lib.StateGraph(lib.MessagesState)
+    builder.add_node(agent).add_node("tools", tools)
+    builder.add_edge(lib.START, "agent").add_conditional_edges("agent", lib.tools_condition).add_edge("tools", "agent")
+    return builder.compile(checkpointer=lib.InMemorySaver(), **options)
+
+
+@program()
+def an_agent_loop(lib: Any, it: Player) -> None:
+    graph = agent_loop(lib, lib.ToolNode([weather]), calling(("weather", {"city": "Oslo"})), AIMessage("Fine.", id="2"))
+    it.run(graph, {"messages": [("user", "Oslo?")]}, thread())
+    it.history(graph, thread())
+
+
+@program()
+def tokens_of_a_model(lib: Any, it: Player) -> None:
+    model = GenericFakeChatModel(messages=iter([AIMessage("one two"), AIMessage("three four")]))
+
+    def plain(state: Any) -> dict[str, Any]:
+        return {"messages": [model.invoke(state["messages"])]}
+
+    async def awaited(state: Any) -> dict[str, Any]:
+        return {"messages": [await model.ainvoke(state["messages"])]}
+
+    builder = lib.StateGraph(lib.MessagesState)
+    builder.add_node("say", awaited if it.manner.is_async else plain).add_edge(lib.START, "say")
+    graph = builder.compile(checkpointer=lib.InMemorySaver())
+    it.run(graph, {"messages": [HumanMessage("hi", id="h")]}, thread())
+    it.run(graph, {"messages": [HumanMessage("hi", id="h2")]}, thread())
+
+
+@program()
+def messages_that_nodes_return_and_remove(lib: Any, it: Player) -> None:
+    def add(state: Any) -> dict[str, Any]:
+        return {"messages": [AIMessage("a", id="a"), HumanMessage("b", id="b")]}
+
+    def remove(state: Any) -> dict[str, Any]:
+        return {"messages": [RemoveMessage(id="a"), HumanMessage("B", id="b")]}
+
+    def clear(state: Any) -> dict[str, Any]:
+        return {"messages": [RemoveMessage(id=lib.REMOVE_ALL_MESSAGES), AIMessage("last", id="l")]}
+
+    builder = lib.StateGraph(lib.MessagesState)
+    builder.add_node(add).add_node(remove).add_node(clear)
+    builder.add_edge(lib.START, "add").add_edge("add", "remove").add_edge("remove", "clear")
+    graph = builder.compile(checkpointer=lib.InMemorySaver())
+    it.run(graph, {"messages": "hello"}, thread())
+    it.history(graph, thread())
+
+
+@program()
+def a_tool_that_writes_and_commands(lib: Any, it: Player) -> None:
+    def note(text: str, runtime: Any, tool_call_id: Annotated[str, InjectedToolCallId]) -> Any:
+        "Note a text."
+        runtime.stream_writer(f"noting {text}")
+        return lib.Command(update={"messages": [ToolMessage(f"noted {text}", tool_call_id=tool_call_id, id="tm")]})
+
+    note.__annotations__["runtime"] = lib.ToolRuntime
+    graph = agent_loop(lib, lib.ToolNode([note]), calling(("note", {"text": "x"})), AIMessage("Done.", id="2"))
+    it.run(graph, {"messages": [("user", "note x")]}, thread())
+    it.history(graph, thread())
+
+
+@program()
+def a_tool_that_asks(lib: Any, it: Player) -> None:
+    def buy(what: str) -> str:
+        "Buy something."
+        return f"bought {what}: {lib.interrupt({'buy': what})}"
+
+    graph = agent_loop(lib, lib.ToolNode([buy]), calling(("buy", {"what": "tea"})), AIMessage("Done.", id="2"))
+    it.run(graph, {"messages": [("user", "tea")]}, thread())
+    it.state(graph, thread())
+    it.run(graph, lib.Command(resume="ok"), thread())
+    it.history(graph, thread())
+
+
+@program()
+def a_tool_that_fails(lib: Any, it: Player) -> None:
+    def fail(a: int) -> str:
+        "Fail."
+        raise ValueError(f"bad {a}")
+
+    for handle in (True, False, "told"):
+        node = lib.ToolNode([fail], handle_tool_errors=handle)
+        graph = agent_loop(lib, node, calling(("fail", {"a": 1})), AIMessage("Done.", id="2"))
+        it.run(graph, {"messages": [("user", "x")]}, thread())
+        it.state(graph, thread())
+
+
+@program()
+def an_edit_of_a_message_keeps_its_id(lib: Any, it: Player) -> None:
+    tools = lib.ToolNode([weather])
+    graph = agent_loop(
+        lib, tools, calling(("weather", {"city": "Oslo"})), AIMessage("Fine.", id="2"), interrupt_before=["tools"]
+    )
+    it.run(graph, {"messages": [("user", "Oslo?")]}, thread())
+    last = it.state(graph, thread()).values["messages"][-1]
+    edited = AIMessage("", id=last.id, tool_calls=[{**last.tool_calls[0], "args": {"city": "Rome"}}])
+    it.update(graph, thread(), {"messages": [edited]})
+    it.run(graph, None, thread())
+    it.history(graph, thread())
