@@ -13,7 +13,7 @@ def whole(served: ServedGraph, xray: bool | int = True) -> Topology:
     """The topology with all subgraphs, however the graph was made."""
     if served.kind.name == "runtime":
         return topology_of(served.graph, xray=xray)
-    return topology_from_drawable(served.graph.get_graph(xray=xray), served.graph.get_graph())
+    return topology_from_drawable(served.graph.get_graph(xray=xray))
 
 
 def topology_view(served: ServedGraph, expanded: str) -> TopologyView:
@@ -24,7 +24,7 @@ def topology_view(served: ServedGraph, expanded: str) -> TopologyView:
         graph_id=served.id,
         nodes=[
             TopologyNode(id=n.id, name=n.name, kind=n.kind, parent=n.parent, expanded=n.expanded)
-            for n in view.nodes.values()
+            for n in view.parts
         ],
         edges=[
             TopologyEdge(

@@ -157,13 +157,14 @@ def as_items(value: Any) -> list[tuple[str, Any]] | None:
     fields = getattr(type(value), "model_fields", None)
     if fields is not None:
         chosen = value.model_fields_set
-        return [
-            (name, getattr(value, name))
-            for name in fields
-            if name in chosen or getattr(value, name) != fields[name].default
-        ]
+        return [(name, getattr(value, name)) for name in fields if name in chosen or _differs(value, name, fields[name])]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return [
             (f.name, getattr(value, f.name)) for f in dataclasses.fields(value) if getattr(value, f.name) is not None
         ]
     return None
+
+
+def _differs(model: Any, name: str, field: Any) -> bool:
+    """Whether a field that was not given holds something else than its default."""
+    return bool(getattr(model, name) != field.get_default(call_default_factory=True))
