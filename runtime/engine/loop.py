@@ -42,6 +42,10 @@ class Loop:
         self._paused: list[Interrupt] = []
         self._failure: tuple[Task, BaseException] | None = None
         self._jump: Command[Any] | None = None
+        self._stopped = False
+        """At a question or a breakpoint, here or in a graph below."""
+        self._advanced = True
+        """The writes of the last step's tasks are in the channels."""
 
     def run(self) -> Effects:
         """The whole run. Returns a RunOutcome; raises what a task raised, or GraphInterrupt when nested."""
@@ -52,34 +56,44 @@ class Loop:
         finally:
             if session.held:
                 yield from session.flush()
-        if self._paused and session.parent is not None:
+        if self._stopped and session.parent is not None:
             raise GraphInterrupt(self._paused)
         return RunOutcome(self._final_values(), tuple(self._paused))
 
     def _steps(self) -> Effects:
         session = self.session
         first = True
+        before: Sequence[Task] = ()
         while True:
+            tasks = session.plan()
+            yield from session.emit_checkpoint(tasks, lambda task: self._state_of(session, task))
+            if _hits(session.options.interrupt_after, before):
+                yield from self._stop()
+                return
             if session.step > session.stop:
                 raise GraphRecursionError(
                     f"Recursion limit of {session.options.config['recursion_limit']} reached without hitting a stop "
                     f"condition. Raise it by the config key 'recursion_limit', or end the loop with a route to END."
                 )
-            self._tasks = tasks = session.plan()
-            yield from session.emit_checkpoint(tasks, lambda task: self._state_of(session, task))
             if not tasks:
                 return
             if not (first and session.continuing) and _hits(session.options.interrupt_before, tasks):
-                yield from self._announce(())
+                yield from self._stop()
                 return
             first = False
+            self._tasks = tasks
+            self._advanced = False
             yield from self._execute(tasks)
             if not (yield from self._settle(tasks)):
                 return
             yield from self._advance(tasks)
-            if _hits(session.options.interrupt_after, tasks):
-                yield from self._announce(())
-                return
+            before = tasks
+
+    def _stop(self) -> Effects:
+        """A breakpoint: the outermost graph says so, those below pause the task that called them."""
+        self._stopped = True
+        if self.session.parent is None:
+            yield from self._announce(())
 
     # -- execute -------------------------------------------------------------------------------------------------------
 
@@ -163,6 +177,9 @@ class Loop:
 
     def _on_paused(self, task: Task, interrupts: tuple[Interrupt, ...], *, stored: bool) -> Effects:
         session = self.session
+        self._stopped = True
+        if not interrupts:  # a breakpoint in a graph below
+            return
         self._paused.extend(interrupts)
         if not stored:
             notes: list[Any] = [(INTERRUPT, list(interrupts))]
@@ -207,16 +224,19 @@ class Loop:
             raise error
         if self._jump is not None:
             raise for_parent(self._jump)
-        if not self._paused:
+        if not self._stopped:
             return True
         session = self.session
         if session.wants("values") and self._wrote_output(tasks):
             yield from session.emit("values", self._final_values())
+        if not self._paused and session.parent is None:
+            yield from self._announce(())
         return False
 
     def _advance(self, tasks: Sequence[Task]) -> Effects:
         session = self.session
         session.apply([TaskWrites(task.name, task.path, task.writes or (), task.triggers) for task in tasks])
+        self._advanced = True
         if session.wants("values") and self._wrote_output(tasks):
             yield from session.emit("values", session.values())
         writers = [task.name for task in tasks if not task.node.hidden]
@@ -229,7 +249,7 @@ class Loop:
     def _final_values(self) -> dict[str, Any]:
         """The state; at a pause, with what the finished tasks of the step have written."""
         session = self.session
-        if not self._paused:
+        if self._advanced:
             return session.values()
         writes = [write for task in self._tasks for write in task.writes or ()]
 

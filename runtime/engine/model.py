@@ -83,7 +83,7 @@ class Task:
     id: str
     name: str
     path: tuple[Any, ...]
-    """(PULL, name) or (PUSH, index)."""
+    """(PULL, name) or (PUSH, index, False)."""
     triggers: tuple[str, ...]
     input: Any
     node: Node

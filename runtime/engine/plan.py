@@ -118,7 +118,7 @@ def _pushed(spec: GraphSpec, checkpoint: Checkpoint, send: Send, index: int, ste
             f"A Send waits for node '{send.node}', which graph '{spec.name}' does not have. "
             f"Add the node, or move on with update_state(..., as_node=<one of {sorted(spec.nodes)}>)."
         )
-    return _task(checkpoint, node, (PUSH, index), step, ns, send.arg)
+    return _task(checkpoint, node, (PUSH, index, False), step, ns, send.arg)
 
 
 def _task(checkpoint: Checkpoint, node: Node, path: tuple[Any, ...], step: int, ns: str, value: Any) -> Task:

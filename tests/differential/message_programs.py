@@ -35,7 +35,7 @@ def agent_loop(lib: Any, tools: Any, *answers: Any, **options: Any) -> Any:
 @program()
 def an_agent_loop(lib: Any, it: Player) -> None:
     graph = agent_loop(lib, lib.ToolNode([weather]), calling(("weather", {"city": "Oslo"})), AIMessage("Fine.", id="2"))
-    it.run(graph, {"messages": [("user", "Oslo?")]}, thread())
+    it.run(graph, {"messages": [HumanMessage("Oslo?", id="u")]}, thread())
     it.history(graph, thread())
 
 
@@ -84,7 +84,7 @@ def a_tool_that_writes_and_commands(lib: Any, it: Player) -> None:
 
     note.__annotations__["runtime"] = lib.ToolRuntime
     graph = agent_loop(lib, lib.ToolNode([note]), calling(("note", {"text": "x"})), AIMessage("Done.", id="2"))
-    it.run(graph, {"messages": [("user", "note x")]}, thread())
+    it.run(graph, {"messages": [HumanMessage("note x", id="u")]}, thread())
     it.history(graph, thread())
 
 
@@ -95,7 +95,7 @@ def a_tool_that_asks(lib: Any, it: Player) -> None:
         return f"bought {what}: {lib.interrupt({'buy': what})}"
 
     graph = agent_loop(lib, lib.ToolNode([buy]), calling(("buy", {"what": "tea"})), AIMessage("Done.", id="2"))
-    it.run(graph, {"messages": [("user", "tea")]}, thread())
+    it.run(graph, {"messages": [HumanMessage("tea", id="u")]}, thread())
     it.state(graph, thread())
     it.run(graph, lib.Command(resume="ok"), thread())
     it.history(graph, thread())
@@ -110,7 +110,7 @@ def a_tool_that_fails(lib: Any, it: Player) -> None:
     for handle in (True, False, "told"):
         node = lib.ToolNode([fail], handle_tool_errors=handle)
         graph = agent_loop(lib, node, calling(("fail", {"a": 1})), AIMessage("Done.", id="2"))
-        it.run(graph, {"messages": [("user", "x")]}, thread())
+        it.run(graph, {"messages": [HumanMessage("x", id="u")]}, thread())
         it.state(graph, thread())
 
 
@@ -120,7 +120,7 @@ def an_edit_of_a_message_keeps_its_id(lib: Any, it: Player) -> None:
     graph = agent_loop(
         lib, tools, calling(("weather", {"city": "Oslo"})), AIMessage("Fine.", id="2"), interrupt_before=["tools"]
     )
-    it.run(graph, {"messages": [("user", "Oslo?")]}, thread())
+    it.run(graph, {"messages": [HumanMessage("Oslo?", id="u")]}, thread())
     last = it.state(graph, thread()).values["messages"][-1]
     edited = AIMessage("", id=last.id, tool_calls=[{**last.tool_calls[0], "args": {"city": "Rome"}}])
     it.update(graph, thread(), {"messages": [edited]})

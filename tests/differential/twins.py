@@ -277,7 +277,8 @@ class Writer:
         if isinstance(value, BaseMessage):
             return self._message(value)
         if isinstance(value, Mapping):
-            return {self._text(str(k)): self.write(v) for k, v in sorted(value.items(), key=_by_text) if k not in _LOOSE}
+            kept = sorted((item for item in value.items() if not _is_loose(item[0])), key=_by_text)
+            return {self._text(str(key)): self.write(part) for key, part in kept}
         if isinstance(value, (set, frozenset)):
             return {"@": "set", "items": sorted(map(repr, map(self.write, value)))}
         fields = _fields(value)
@@ -294,6 +295,8 @@ class Writer:
     def _message(self, message: BaseMessage) -> dict[str, Any]:
         kept = ("content", "name", "id", "tool_call_id", "tool_calls", "status")
         found = {name: self.write(getattr(message, name, None)) for name in kept}
+        if _ID.search(str(message.id)):  # an id that a reducer gave: when it does is not promised
+            del found["id"]
         return {"@": type(message).__name__, **{name: value for name, value in found.items() if value}}
 
     def _text(self, text: str) -> str:
@@ -303,6 +306,10 @@ class Writer:
         if self._blank:
             return "<id>"
         return self._names.setdefault(found.group(), f"<{len(self._names)}>")
+
+
+def _is_loose(key: Any) -> bool:
+    return key in _LOOSE or (isinstance(key, str) and key.startswith("__pregel_"))
 
 
 def _by_text(item: tuple[Any, Any]) -> str:
