@@ -17,6 +17,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import flask.cli
+
 from debugger.app import create_app
 from debugger.errors import LoadError
 from debugger.gallery import GRAPHS
@@ -33,6 +35,7 @@ def main(argv: list[str] | None = None) -> int:
     """Parse the command line and serve until stopped. Returns the exit status."""
     options = _parser().parse_args(argv)
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    flask.cli.show_server_banner = lambda *_: None
     with ExitStack() as stack:
         try:
             saver = _open_saver(options.db, stack)

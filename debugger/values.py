@@ -17,7 +17,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from langchain_core.messages import BaseMessage, convert_to_messages
+from langchain_core.messages import AnyMessage, BaseMessage, convert_to_messages
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from debugger.wire import FieldProblem
@@ -191,7 +191,10 @@ def annotation_text(annotation: Any) -> str:
         return "None"
     if isinstance(annotation, type) and not getattr(annotation, "__args__", None):
         return annotation.__name__
-    return str(annotation).replace("typing.", "").replace("typing_extensions.", "").replace("langchain_core.messages.", "")
+    text = str(annotation)
+    for union in (str(AnyMessage), repr(AnyMessage)):
+        text = text.replace(union, "AnyMessage")
+    return text.replace("typing.", "").replace("typing_extensions.", "").replace("langchain_core.messages.", "")
 
 
 def message_dict(message: BaseMessage) -> dict[str, Any]:

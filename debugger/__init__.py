@@ -1,0 +1,1 @@
+"""The web debugger. Talks to graphs through one protocol (graphs/), never to their insides."""
