@@ -201,7 +201,7 @@ class Loop:
     def _emit_result(self, task: Task, *, error: str | None = None, interrupts: Sequence[Interrupt] = ()) -> Effects:
         session = self.session
         if not task.node.hidden and session.wants("tasks", "debug"):
-            payload = task_result(task, session.options.output_keys, error=error, interrupts=interrupts)
+            payload = task_result(task, session.spec.stream_keys, error=error, interrupts=interrupts)
             yield from session.emit_task("task_result", payload, session.step)
 
     def _announce(self, interrupts: tuple[Interrupt, ...]) -> Effects:

@@ -17,7 +17,7 @@ from runtime.engine.apply import RESERVED, TaskWrites, apply_writes, restore_cha
 from runtime.engine.effects import Effect, Emit, PutCheckpoint, PutWrites
 from runtime.engine.model import Channels, Checkpoint, GraphSpec, RunOptions, Task, Write
 from runtime.engine.plan import next_nodes, orphans, plan, read_values
-from runtime.stream.payloads import debug_chunk, interrupt_dict
+from runtime.stream.payloads import debug_chunk, interrupt_dict, writes_to_result
 from runtime.types import Interrupt
 
 Effects = Generator[Effect, Any, Any]
@@ -176,7 +176,6 @@ class Session:
             self.checkpoint["writers"] = sorted(set(writers))
             self.checkpoint["next_nodes"] = next_nodes(self.spec, self.checkpoint, self.channels)
         self.metadata = {
-            **self.options.notes,
             "source": source,
             "step": self.step,
             "parents": dict(self.parents if parents is None else parents),
@@ -187,7 +186,8 @@ class Session:
         versions = self.checkpoint["channel_versions"]
         if self.saver is not None:
             changed = {key: value for key, value in versions.items() if self.stored_versions.get(key) != value}
-            effect = PutCheckpoint(self.config_of(parent_id), self.checkpoint, self.metadata, changed)
+            metadata = {**self.options.notes, **self.metadata}
+            effect = PutCheckpoint(self.config_of(parent_id), self.checkpoint, metadata, changed)
             if self.options.durability == "exit":
                 self._hold(effect)
             else:
@@ -245,7 +245,7 @@ class Session:
             return
         payload = {
             "config": self.config_of(self.checkpoint["id"]),
-            "parent_config": self.config_of(self.parent_id) if self.parent_id else None,
+            "parent_config": self.config_of(self.parent_id) if self.parent_id and not self.held else None,
             "values": self.values(self.spec.stream_keys),
             "metadata": self.metadata,
             "next": [task.name for task in tasks],
@@ -259,7 +259,10 @@ class Session:
         shown: dict[str, Any] = {"id": task.id, "name": task.name}
         if task.error is not None:
             shown["error"] = str(task.error)
-        shown["interrupts"] = tuple(interrupt_dict(i) for i in task.interrupts)
+        else:
+            if task.writes:
+                shown["result"] = writes_to_result(task.writes, self.spec.stream_keys)
+            shown["interrupts"] = tuple(interrupt_dict(i) for i in task.interrupts)
         shown["state"] = state_of(task)
         return shown
 

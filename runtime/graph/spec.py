@@ -94,7 +94,9 @@ def _start_node(builder: StateGraph, keys: tuple[str, ...], edges: Mapping[str, 
 
     def coerce(values: dict[str, Any]) -> Any:
         given = values[START]
-        return schema.coerce(given) if isinstance(given, dict) and hasattr(schema.type, "model_fields") else given
+        if isinstance(given, dict) and hasattr(schema.type, "model_fields"):
+            schema.coerce(given)  # refuses what does not fit; nodes see the coerced state, channels hold what was given
+        return given
 
     accepted = frozenset(schema.channels)
     write = node_writer(START, keys, tuple(builder.nodes))

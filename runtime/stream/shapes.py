@@ -58,10 +58,28 @@ class Shape:
             data = dict(item.payload)
             part["interrupts"] = tuple(data.pop(INTERRUPT, ()))
             part["data"] = data if item.ns else self._typed(data)
+        elif not item.ns and "values" in _checkpoint(item):
+            part["data"] = self._typed_checkpoint(item)
         return part
+
+    def _typed_checkpoint(self, item: Emit) -> dict[str, Any]:
+        """A checkpoint of mode checkpoints or debug, its state an instance where the state is whole enough for one."""
+        shown = _checkpoint(item)
+        try:
+            shown = {**shown, "values": self._typed(shown["values"])}
+        except (TypeError, ValueError):  # before the first step some keys may be missing
+            return item.payload  # type: ignore[no-any-return]  # payloads of these modes are dicts
+        return {**item.payload, "payload": shown} if item.mode == "debug" else shown
 
     def _typed(self, data: dict[str, Any]) -> Any:
         """The state as an instance, where its schema is a model or a dataclass."""
         if hasattr(self._schema, "model_fields") or dataclasses.is_dataclass(self._schema):
             return self._schema(**data)
         return data
+
+
+def _checkpoint(item: Emit) -> dict[str, Any]:
+    """The checkpoint in an item; empty where it has none."""
+    if item.mode == "debug" and item.payload["type"] == "checkpoint":
+        return item.payload["payload"]  # type: ignore[no-any-return]
+    return item.payload if item.mode == "checkpoints" else {}

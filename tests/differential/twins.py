@@ -278,15 +278,27 @@ class Writer:
             return self._message(value)
         if isinstance(value, Mapping):
             kept = sorted((item for item in value.items() if not _is_loose(item[0])), key=_by_text)
-            return {self._text(str(key)): self.write(part) for key, part in kept}
+            return {self._text(str(key)): self._kind_of_error(part) if key == "error" else self.write(part) for key, part in kept}
         if isinstance(value, (set, frozenset)):
             return {"@": "set", "items": sorted(map(repr, map(self.write, value)))}
         fields = _fields(value)
+        if type(value).__name__ == "PregelTask":
+            return self._task(value)
         if fields is not None:
             return {"@": type(value).__name__, **{name: self.write(getattr(value, name)) for name in fields}}
         if isinstance(value, (list, tuple)):
             return self._sequence(value)
         return f"<{type(value).__name__}>"
+
+    def _kind_of_error(self, value: Any) -> Any:
+        """An error, or the text of one: the peer shows either, and messages are ours."""
+        text = repr(value) if isinstance(value, BaseException) else value
+        return text.split("(")[0] if isinstance(text, str) else self.write(text)
+
+    def _task(self, task: Any) -> dict[str, Any]:
+        found = {"@": "PregelTask", **{name: self.write(getattr(task, name)) for name in task._fields}}
+        failed = task.error is not None and task.result is None  # that it failed before it ended, only the peer shows
+        return {**found, "error": self._kind_of_error(task.error) if failed else None}
 
     def _sequence(self, value: list[Any] | tuple[Any, ...]) -> Any:
         items = [self.write(item) for item in value]
