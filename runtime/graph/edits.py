@@ -33,6 +33,7 @@ def edit(
     """Each list of updates becomes a checkpoint. Returns the config of the last one."""
     if not supersteps or any(not updates for updates in supersteps):
         raise ValueError("No updates provided: give at least one StateUpdate for each super-step.")
+    made: dict[str, Any] = {}
     for updates in supersteps:
         session = open_session(graph, config, saver)
         saved = yield Load(place(config))
@@ -47,8 +48,9 @@ def edit(
             session.step = 0
         session.stop = session.step + 1
         yield from _superstep(graph, session, config, [StateUpdate(*update) for update in updates])
-        config = _result(session, saved)
-    return config
+        made = _result(session, saved)
+        config = {**config, **made}
+    return made
 
 
 def _result(session: Session, saved: Any) -> dict[str, Any]:
@@ -90,7 +92,7 @@ def _superstep(
     elif len(updates) == 1 and updates[0].values is None and updates[0].as_node is None:
         yield from session.put_checkpoint("update", parents=parents)
     else:
-        names = yield from _write(graph, session, before if at_head else [], updates)
+        names = yield from _write(graph, session, updates)
         yield from session.put_checkpoint("update", writers=names, parents=parents)
     yield from _carry(session, before)
 
@@ -111,13 +113,10 @@ def _drop_tasks(session: Session, tasks: Sequence[Task], *, keep_writes: bool) -
     session.apply([TaskWrites(t.name, t.path, (), t.triggers) for t in session.plan()])
 
 
-def _write(
-    graph: CompiledStateGraph, session: Session, tasks: Sequence[Task], updates: Sequence[StateUpdate]
-) -> Effects:
-    ended = [TaskWrites(t.name, t.path, t.writes, t.triggers) for t in tasks if t.writes]
+def _write(graph: CompiledStateGraph, session: Session, updates: Sequence[StateUpdate]) -> Effects:
+    """Merge the values as those nodes' writes. What finished tasks of an unfinished step have written is not in the
+    stored state, and so not in the new one: the edge that made them run may make them run again."""
     names = [update.as_node or infer_node(graph, session) for update in updates]
-    if ended:
-        session.apply(ended)
     applied = []
     for index, (name, update) in enumerate(zip(names, updates, strict=True)):
         writes = yield from _writes_of(graph, session, name, update.values)

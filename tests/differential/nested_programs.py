@@ -135,7 +135,7 @@ def an_edit_in_a_waiting_subgraph(lib: Any, it: Player) -> None:
     it.note("config", config)
 
 
-@program()
+@program(results=False)
 def an_edit_as_a_subgraph_that_waits(lib: Any, it: Player) -> None:
     graph = outer(lib, asking_inside(lib))
     it.run(graph, {"log": ["in"]}, thread())

@@ -131,7 +131,7 @@ def a_fork_before_a_parallel_step(lib: Any, it: Player) -> None:
     it.history(graph, thread())
 
 
-@program(parallel=True)
+@program(parallel=True, results=False)
 def edits_with_pending_sends(lib: Any, it: Player) -> None:
     def w(arg: Any) -> dict[str, Any]:
         return {"log": [f"w{arg}"]}
@@ -176,7 +176,7 @@ def an_edit_while_a_question_waits(lib: Any, it: Player) -> None:
     it.history(graph, thread())
 
 
-@program()
+@program(results=False)
 def an_edit_as_the_node_that_asks(lib: Any, it: Player) -> None:
     graph = asking(lib, "q?")
     it.run(graph, {"log": []}, thread())
@@ -186,7 +186,7 @@ def an_edit_as_the_node_that_asks(lib: Any, it: Player) -> None:
     it.history(graph, thread())
 
 
-@program(parallel=True)
+@program(parallel=True, results=False)
 def an_edit_while_two_questions_wait(lib: Any, it: Player) -> None:
     graph = parallel_askers(lib)
     it.run(graph, {"log": []}, thread())
@@ -211,7 +211,7 @@ def history_by_page_and_filter(lib: Any, it: Player) -> None:
     it.history(graph, thread("none"))
 
 
-@program()
+@program(results=False)
 def several_edits_at_once(lib: Any, it: Player) -> None:
     from importlib import import_module
 

@@ -77,16 +77,19 @@ class Program:
     play: Callable[[Any, Player], None]
     parallel: bool
     """Whether tasks run side by side, so that results of one super-step come in any order."""
+    results: bool
+    """Whether snapshots are compared with the results of their tasks. The peer writes an edit into the checkpoint that
+    was edited, as a result of the task that it was made as; with us a checkpoint never changes."""
 
 
 PROGRAMS: dict[str, Program] = {}
 
 
-def program(*, parallel: bool = False) -> Callable[[Callable[[Any, Player], None]], Callable[[Any, Player], None]]:
+def program(*, parallel: bool = False, results: bool = True) -> Callable[[Callable[[Any, Player], None]], Callable[[Any, Player], None]]:
     """Register a program under its function's name."""
 
     def register(play: Callable[[Any, Player], None]) -> Callable[[Any, Player], None]:
-        PROGRAMS[play.__name__] = Program(play.__name__, play, parallel)
+        PROGRAMS[play.__name__] = Program(play.__name__, play, parallel, results)
         return play
 
     return register
@@ -188,7 +191,7 @@ def play(name: str, what: Program, manner: Manner) -> list[Any]:
     else:
         player = Player(manner, what.parallel)
         what.play(library(name), player)
-    written: list[Any] = Writer().write(player.record)
+    written: list[Any] = Writer(results=what.results).write(player.record)
     return written
 
 
@@ -262,9 +265,10 @@ _LOOSE = frozenset(
 class Writer:
     """Values as plain data, ids as placeholders by first use."""
 
-    def __init__(self, *, blank: bool = False) -> None:
+    def __init__(self, *, blank: bool = False, results: bool = True) -> None:
         self._names: dict[str, str] = {}
         self._blank = blank
+        self._results = results
 
     def write(self, value: Any) -> Any:
         """The value in comparable form."""
@@ -297,6 +301,8 @@ class Writer:
 
     def _task(self, task: Any) -> dict[str, Any]:
         found = {"@": "PregelTask", **{name: self.write(getattr(task, name)) for name in task._fields}}
+        if not self._results:
+            found["result"] = None
         failed = task.error is not None and task.result is None  # that it failed before it ended, only the peer shows
         return {**found, "error": self._kind_of_error(task.error) if failed else None}
 
