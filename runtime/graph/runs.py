@@ -294,7 +294,7 @@ def stream(
         GraphRecursionError: `recursion_limit` super-steps were not enough.
         InvalidUpdateError, EmptyInputError, and whatever nodes raise.
     """
-    shape = Shape(stream_mode or "updates", subgraphs, version, self.builder.output_schema)
+    shape = Shape(stream_mode or "updates", subgraphs, version, self.builder.output_schema, output_keys)
     options = CallOptions(
         context,
         shape.modes | check_modes(print_mode),
@@ -328,7 +328,7 @@ async def astream(
     **_: Any,
 ) -> AsyncIterator[Any]:
     """`stream`, with asyncio: async nodes run at once, sync nodes in threads."""
-    shape = Shape(stream_mode or "updates", subgraphs, version, self.builder.output_schema)
+    shape = Shape(stream_mode or "updates", subgraphs, version, self.builder.output_schema, output_keys)
     options = CallOptions(
         context,
         shape.modes | check_modes(print_mode),
@@ -370,7 +370,7 @@ def invoke(
     run = Run(self, input, config, _quiet(context, options), keys)
     for item in run.items():
         if isinstance(item, Ended):
-            return _result(self, item.value, version)
+            return _result(self, item.value, version, output_keys)
     raise AssertionError("a driver gives Ended last")
 
 
@@ -395,7 +395,7 @@ async def ainvoke(
     run = Run(self, input, config, _quiet(context, options), keys)
     async for item in run.aitems():
         if isinstance(item, Ended):
-            return _result(self, item.value, version)
+            return _result(self, item.value, version, output_keys)
     raise AssertionError("a driver gives Ended last")
 
 
@@ -412,7 +412,10 @@ def _quiet(context: Any, options: Mapping[str, Any]) -> CallOptions:
     )
 
 
-def _result(graph: CompiledStateGraph, outcome: RunOutcome, version: str) -> Any:
+def _result(graph: CompiledStateGraph, outcome: RunOutcome, version: str, keys: str | Sequence[str] | None) -> Any:
+    if isinstance(keys, str) and not outcome.interrupts:
+        value = outcome.values.get(keys)
+        return GraphOutput(value) if version == "v2" else value
     if version == "v2":
         schema = graph.builder.schemas[graph.builder.output_schema]
         return GraphOutput(schema.coerce(outcome.values), outcome.interrupts)

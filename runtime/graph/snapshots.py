@@ -81,10 +81,13 @@ def snapshot(graph: CompiledStateGraph, saved: Any, *, subgraphs: bool, settle: 
     session = open_session(graph, saved.config)
     session.take(saved)
     session.stop = session.step + 1
-    if NULL_TASK_ID in session.pending:
+    commanded = NULL_TASK_ID in session.pending
+    if settle and commanded:
         session.apply_null_writes()
     tasks = session.plan(sort=False)
     missing = orphans(graph.spec, session.checkpoint)
+    if commanded and not settle:  # what a Command updated shows; where it jumped is what came after
+        session.apply_null_writes()
     if settle:
         ended = [TaskWrites(task.name, task.path, task.writes, task.triggers) for task in tasks if task.writes]
         if ended:

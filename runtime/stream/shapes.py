@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, get_args
 
 from runtime.constants import INTERRUPT
@@ -30,7 +31,14 @@ class Shape:
     interrupts for values.
     """
 
-    def __init__(self, modes: str | Sequence[str], subgraphs: bool, version: str, schema: Any) -> None:
+    def __init__(
+        self,
+        modes: str | Sequence[str],
+        subgraphs: bool,
+        version: str,
+        schema: Any,
+        keys: str | Sequence[str] | None = None,
+    ) -> None:
         if version not in ("v1", "v2"):
             raise ValueError(f"Unknown stream version {version!r}: it is 'v1' or 'v2'.")
         self.modes = check_modes(modes)
@@ -38,6 +46,8 @@ class Shape:
         self._subgraphs = subgraphs
         self._version = version
         self._schema = schema
+        self._only = keys if isinstance(keys, str) else None
+        """The one key whose value stands for the state."""
 
     def __call__(self, item: Emit, print_mode: str | Sequence[str]) -> Iterator[Any]:
         """The item for the caller, if it asked for its mode; printed, if it asked for that."""
@@ -45,6 +55,8 @@ class Shape:
             sys.stdout.write(f"{(item.ns, item.mode, item.payload) if item.ns else (item.mode, item.payload)}\n")
         if item.mode not in self.modes:
             return
+        if self._only is not None and not item.ns:
+            item = replace(item, payload=_only(item.mode, item.payload, self._only))
         if self._version == "v2":
             yield self._part(item)
         elif self._subgraphs:
@@ -55,8 +67,8 @@ class Shape:
     def _part(self, item: Emit) -> dict[str, Any]:
         part: dict[str, Any] = {"type": item.mode, "ns": item.ns, "data": item.payload}
         if item.mode == "values":
-            data = dict(item.payload)
-            part["interrupts"] = tuple(data.pop(INTERRUPT, ()))
+            data = dict(item.payload) if self._only is None else item.payload
+            part["interrupts"] = tuple(data.pop(INTERRUPT, ())) if isinstance(data, dict) else ()
             part["data"] = data if item.ns else self._typed(data)
         elif not item.ns and "values" in _checkpoint(item):
             part["data"] = self._typed_checkpoint(item)
@@ -73,7 +85,9 @@ class Shape:
 
     def _typed(self, data: dict[str, Any]) -> Any:
         """The state as an instance, where its schema is a model or a dataclass."""
-        if hasattr(self._schema, "model_fields") or dataclasses.is_dataclass(self._schema):
+        if self._only is None and (
+            hasattr(self._schema, "model_fields") or dataclasses.is_dataclass(self._schema)
+        ):
             return self._schema(**data)
         return data
 
@@ -83,3 +97,18 @@ def _checkpoint(item: Emit) -> dict[str, Any]:
     if item.mode == "debug" and item.payload["type"] == "checkpoint":
         return item.payload["payload"]  # type: ignore[no-any-return]
     return item.payload if item.mode == "checkpoints" else {}
+
+
+def _only(mode: str, payload: Any, key: str) -> Any:
+    """A chunk of values or updates with one key's value in place of the state; a pause stays as it is."""
+    if mode == "values" and INTERRUPT not in payload:
+        return payload.get(key)
+    if mode == "updates" and INTERRUPT not in payload:
+        return {node: _part_only(part, key) for node, part in payload.items()}
+    return payload
+
+
+def _part_only(part: Any, key: str) -> Any:
+    if isinstance(part, list):
+        return [one[key] for one in part if key in one]
+    return part.get(key) if isinstance(part, dict) else part

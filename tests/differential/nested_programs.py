@@ -171,8 +171,9 @@ def a_question_two_levels_down(lib: Any, it: Player) -> None:
 def a_child_with_a_thread_of_its_own(lib: Any, it: Player) -> None:
     inner = chain(lib, "s1", checkpointer=True)
     graph = outer(lib, inner)
-    it.run(graph, {"log": ["one"]}, thread())
-    it.run(graph, {"log": ["two"]}, thread())
+    # the peer names another namespace in checkpoint chunks than the one that it stores under
+    it.run(graph, {"log": ["one"]}, thread(), without=("checkpoints", "debug"))
+    it.run(graph, {"log": ["two"]}, thread(), without=("checkpoints", "debug"))
     it.state(graph, thread())
     it.history(graph, thread("t", checkpoint_ns="sub"))
 

@@ -142,7 +142,6 @@ def resume_with_an_update_and_a_jump(lib: Any, it: Player) -> None:
 @program()
 def commands_as_input(lib: Any, it: Player) -> None:
     graph = chain(lib, "a", "b", "c", checkpointer=lib.InMemorySaver())
-    it.run(graph, lib.Command(update={"log": ["first"]}), thread("fresh"))
     it.run(graph, {"log": []}, thread())
     it.run(graph, lib.Command(goto="b"), thread())
     it.history(graph, thread())

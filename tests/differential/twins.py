@@ -114,13 +114,16 @@ class Player:
         self.record.append((label, value))
         return value
 
-    def run(self, graph: Any, value: Any, config: Any = None, **options: Any) -> None:
-        """One run, with all that it streams; an error ends it and is recorded."""
+    def run(
+        self, graph: Any, value: Any, config: Any = None, *, without: tuple[str, ...] = (), **options: Any
+    ) -> None:
+        """One run, with all that it streams but modes `without`; an error ends it and is recorded."""
         chunks: list[Any] = []
         error: BaseException | None = None
         try:
             if self.manner.streams:
-                self._stream(graph, value, config, chunks, options)
+                modes = [mode for mode in MODES if mode not in without]
+                self._stream(graph, value, config, chunks, {"stream_mode": modes, **options})
             else:
                 chunks.append(self._do(graph, "invoke", value, config, version=self.manner.version, **options))
         except Exception as raised:  # noqa: BLE001 - whatever a run raises is what it shows
@@ -129,7 +132,6 @@ class Player:
 
     def _stream(self, graph: Any, value: Any, config: Any, chunks: list[Any], options: dict[str, Any]) -> None:
         options = {
-            "stream_mode": list(MODES),
             "subgraphs": self.manner.subgraphs,
             "version": self.manner.version,
             **options,
