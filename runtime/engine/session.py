@@ -260,8 +260,9 @@ class Session:
         if task.error is not None:
             shown["error"] = str(task.error)
         else:
-            if task.writes:
-                shown["result"] = writes_to_result(task.writes, self.spec.stream_keys)
+            result = writes_to_result(task.writes or (), self.spec.stream_keys)
+            if result:
+                shown["result"] = result
             shown["interrupts"] = tuple(interrupt_dict(i) for i in task.interrupts)
         shown["state"] = state_of(task)
         return shown

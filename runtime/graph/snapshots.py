@@ -114,7 +114,9 @@ def _task(graph: CompiledStateGraph, session: Session, task: Task, subgraphs: bo
     inner: Any = where
     if where is not None and subgraphs:
         saved = yield from _child_state(session, where)
-        if saved is not None:
+        if saved is None:  # it has not begun
+            inner = StateSnapshot({}, (), where, None, None, None, (), ())  # type: ignore[arg-type]  # a config
+        else:
             child = graph.children(task.name)[0]
             inner = yield from snapshot(child, saved, subgraphs=True, settle=True)
     asks = () if settle and task.writes is not None else task.interrupts
