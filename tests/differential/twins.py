@@ -204,48 +204,63 @@ def in_order(chunks: list[Any]) -> list[Any]:
     """Chunks of a run with parallel tasks, in an order that does not depend on who was first.
 
     What each namespace says is kept apart. Of the chunks between two that concern a whole super-step, those of one task
-    stay in their order, and the tasks are sorted.
+    stay in their order, and the tasks are sorted; of twins, the one that was started first comes first.
     """
-    by_namespace: dict[str, list[Any]] = {}
+    by_namespace: dict[tuple[str, ...], list[tuple[str, Any, Any]]] = {}
     for chunk in chunks:
-        ns = chunk.get("ns") if isinstance(chunk, dict) and "ns" in chunk else chunk[0] if _is_spaced(chunk) else ()
-        by_namespace.setdefault(repr(ns), []).append(chunk)
-    found = [(_blank(group), group) for group in map(_sorted_results, by_namespace.values())]
-    return [group for _, group in sorted(found, key=lambda pair: pair[0])]
+        ns, mode, data = _parts(chunk)
+        by_namespace.setdefault(ns, []).append((mode, data, chunk))
+    started = [data["id"] for found in by_namespace.values() for mode, data, _ in found if _is_start(mode, data)]
+    ranks = {task_id: rank for rank, task_id in enumerate(started)}
+    groups = []
+    for ns, found in by_namespace.items():
+        group = _sorted_results(found, ranks)
+        places = tuple(ranks.get(part.split(":")[-1], -1) for part in ns)
+        groups.append((_blank(group), places, group))
+    return [group for _, _, group in sorted(groups, key=lambda one: one[:2])]
 
 
-def _is_spaced(chunk: Any) -> bool:
-    return isinstance(chunk, tuple) and len(chunk) == 3
+def _parts(chunk: Any) -> tuple[tuple[str, ...], str, Any]:
+    if isinstance(chunk, dict):
+        return chunk["ns"], chunk["type"], chunk["data"]
+    return (*(((),) if len(chunk) == 2 else ()), *chunk)
 
 
-def _sorted_results(chunks: list[Any]) -> list[Any]:
+def _is_start(mode: str, data: Any) -> bool:
+    return mode == "tasks" and "input" in data
+
+
+def _sorted_results(chunks: list[tuple[str, Any, Any]], ranks: dict[str, int]) -> list[Any]:
     done: list[Any] = []
-    pending: list[tuple[str, Any]] = []
-    for chunk in chunks:
-        owner = _owner(chunk)
+    pending: list[tuple[tuple[str, int], Any]] = []
+
+    def settle() -> None:
+        done.extend(chunk for _, chunk in sorted(pending, key=lambda pair: pair[0]))
+        pending.clear()
+
+    for mode, data, chunk in chunks:
+        owner = _owner(mode, data, chunk, ranks)
         if owner is None:
-            done.extend(c for _, c in sorted(pending, key=lambda pair: pair[0]))
-            pending = []
+            settle()
             done.append(chunk)
         else:
             pending.append((owner, chunk))
-    return [*done, *(c for _, c in sorted(pending, key=lambda pair: pair[0]))]
+    settle()
+    return done
 
 
-def _owner(chunk: Any) -> str | None:
+def _owner(mode: str, data: Any, chunk: Any, ranks: dict[str, int]) -> tuple[str, int] | None:
     """Whose result a chunk is; None where it concerns the super-step."""
-    mode, data = (chunk["type"], chunk["data"]) if isinstance(chunk, dict) and "ns" in chunk else chunk[-2:]
-    if mode == "debug":
-        mode, data = {"task_result": "tasks"}.get(data["type"], "debug"), data["payload"]
+    if mode == "debug" and data["type"] == "task_result":
+        mode, data = "tasks", data["payload"]
     if mode == "values" and ("__interrupt__" in data or (isinstance(chunk, dict) and chunk.get("interrupts"))):
-        return f"__interrupt__ {_blank(chunk)}"
+        return f"__interrupt__ {_blank(chunk)}", -1
     if mode == "updates":
-        return f"{next(iter(data))} {_blank(data)}"
+        return f"{next(iter(data))} {_blank(data)}", -1
     if mode == "tasks" and "input" not in data:
-        result = data["result"]
-        return f"{data['name']} {_blank({data['name']: result or None})}"
+        return f"{data['name']} {_blank({data['name']: data['result'] or None})}", ranks[data["id"]]
     if mode in ("custom", "messages"):
-        return f"~ {_blank(data)}"
+        return f"~ {_blank(data)}", -1
     return None
 
 
