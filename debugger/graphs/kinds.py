@@ -10,7 +10,7 @@ from typing import Any
 
 from debugger.graphs.protocol import GraphKind
 from runtime.graph import StateGraph
-from runtime.graph.compiled import CompiledStateGraph
+from runtime.graph.state import CompiledStateGraph
 from runtime.types import Command, Overwrite
 
 

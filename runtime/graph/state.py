@@ -336,4 +336,4 @@ def _branch_ends(path: Callable[..., Any], path_map: Any) -> dict[Hashable, str]
     return None
 
 
-__all__ = ("BranchSpec", "NodeSpec", "Send", "StateGraph")
+__all__ = ("BranchSpec", "CompiledStateGraph", "NodeSpec", "Send", "StateGraph")

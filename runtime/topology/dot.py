@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import graphviz
 
-from runtime.topology.model import Topology, TopologyNode
+if TYPE_CHECKING:
+    from runtime.topology.model import Topology, TopologyNode
 
 _GRAPH = {
     "rankdir": "TB",

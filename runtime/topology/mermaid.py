@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from runtime.topology.model import Topology, TopologyNode
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from runtime.topology.model import Topology, TopologyNode
 
 
 def mermaid(topology: Topology) -> str:
