@@ -15,7 +15,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "scripts"))
 
-import build_ui  # noqa: E402 - the path comes first
+import build_ui
 
 
 class PageBuildHook(BuildHookInterface[Any]):

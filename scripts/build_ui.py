@@ -23,7 +23,16 @@ SETTINGS = ("package.json", "package-lock.json", ".npmrc")
 """What decides on the packages that npm installs."""
 CONFIGS = ("vite.config.ts", "tsconfig.json")
 STAMP = ".forkpoint-stamp"
-UNREACHABLE = ("ENOTFOUND", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "EAI_AGAIN", "ENETUNREACH", "EHOSTUNREACH", "CERT")
+UNREACHABLE = (
+    "ENOTFOUND",
+    "ECONNREFUSED",
+    "ECONNRESET",
+    "ETIMEDOUT",
+    "EAI_AGAIN",
+    "ENETUNREACH",
+    "EHOSTUNREACH",
+    "CERT",
+)
 
 
 class BuildError(Exception):

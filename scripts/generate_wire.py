@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args, get_origin
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from debugger import wire  # noqa: E402 - the path comes first
+from debugger import wire
 
 TARGET = Path(__file__).parent.parent / "static" / "src" / "wire.ts"
 HEADER = "// Made by scripts/generate_wire.py from debugger/wire.py. Do not edit.\n"

@@ -27,7 +27,7 @@ def installed_chromium() -> str | None:
 
 
 def _fetched_by_playwright() -> str | None:
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - slow, and seldom needed
+    from playwright.sync_api import sync_playwright  # slow, and seldom needed
 
     with sync_playwright() as playwright:
         path = playwright.chromium.executable_path
@@ -42,5 +42,5 @@ def flags() -> list[str]:
 
 if __name__ == "__main__":
     path = installed_chromium()
-    print(path or "No Chromium found.")
+    sys.stdout.write(f"{path or 'No Chromium found.'}\n")
     sys.exit(0 if path else 1)

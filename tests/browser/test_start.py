@@ -1,0 +1,46 @@
+"""From the command to the first painted page, and back to the prompt."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.server import Server, running
+from tests.browser.watch import Watch
+
+
+def test_the_page_opens_at_the_printed_address(page: Page, server: Server) -> None:
+    page.goto(server.url)
+    expect(page).to_have_title("Forkpoint")
+    expect(page.get_by_text("support_agent").first).to_be_visible()
+    assert "token" not in page.url
+
+
+def test_without_the_token_there_is_a_reason_and_no_page(page: Page, server: Server, watch: Watch) -> None:
+    watch.allow("status of 401")
+    answer = page.goto(server.origin + "/")
+    assert answer is not None
+    assert answer.status == 401
+    expect(page.get_by_role("heading")).to_contain_text("token")
+    expect(page.locator("#boot")).to_have_count(0)
+
+
+def test_the_styles_and_scripts_are_the_servers_own(page: Page, server: Server) -> None:
+    page.goto(server.url)
+    sources = page.eval_on_selector_all(
+        "script[src], link[rel=stylesheet]", "all => all.map(one => one.src || one.href)"
+    )
+    assert sources
+    assert all(source.startswith(server.origin) for source in sources)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_server_within_two_seconds_while_a_page_is_open(
+    tmp_path: Path, page: Page, number: signal.Signals
+) -> None:
+    with running(tmp_path, "demo", end=number) as server:
+        page.goto(server.url)
+        expect(page.get_by_text("support_agent").first).to_be_visible()
