@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import ConsoleMessage
 
 
-@dataclass(slots=True)
+@dataclass  # without slots: Playwright notes its wrappers on the object whose methods it calls
 class Watch:
     """What a page did that it should not have."""
 
