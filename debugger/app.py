@@ -25,7 +25,9 @@ _OPEN_PATHS = ("/ok", "/static/")
 
 def create_app(service: Service, guard: Guard) -> tuple[Flask, SocketIO]:
     """The application and its Socket.IO server."""
-    app = Flask("debugger", static_folder=str(static_dir()), static_url_path="/static", template_folder=str(templates_dir()))
+    app = Flask(
+        "debugger", static_folder=str(static_dir()), static_url_path="/static", template_folder=str(templates_dir())
+    )
     app.config["SERVICE"] = service
     app.config["GUARD"] = guard
     app.json.sort_keys = False  # type: ignore[attr-defined]  # of Flask's default provider
@@ -37,7 +39,8 @@ def create_app(service: Service, guard: Guard) -> tuple[Flask, SocketIO]:
     sockets = SocketIO(
         app,
         async_mode="threading",
-        cors_allowed_origins=lambda origin, environ: guard.origin_allowed(origin, environ.get("HTTP_HOST")),
+        # The stubs do not know that a function may judge the origin.
+        cors_allowed_origins=lambda origin, environ: guard.origin_allowed(origin, environ.get("HTTP_HOST")),  # type: ignore[arg-type]
         max_http_buffer_size=1_000_000,
         logger=False,
         engineio_logger=False,
@@ -114,7 +117,7 @@ def _on_error(error: Exception) -> Any:
             status=error.code or 500,
         )
     else:
-        current_app.logger.exception("A request failed")
+        current_app.logger.error("A request failed", exc_info=error)
         known = DebuggerError(
             "internal",
             f"{type(error).__name__}: {error}",

@@ -79,4 +79,4 @@ def _same(before: Any, after: Any) -> bool:
     try:
         return bool(before == after)
     except Exception:  # noqa: BLE001 - arrays and odd objects compare by what a person would see
-        return encode(before) == encode(after)
+        return bool(encode(before) == encode(after))

@@ -209,7 +209,7 @@ class Editor:
         """Make an update on a copy of the one checkpoint, in memory. Returns the graph over it, and the new config."""
         memory = InMemorySaver()
         saved = self._saved(place)
-        base = config_of(place.thread_id, place.ns)
+        base: Any = config_of(place.thread_id, place.ns)
         if saved is not None:
             checkpoint = saved.checkpoint
             at = memory.put(base, checkpoint, saved.metadata, dict(checkpoint["channel_versions"]))

@@ -95,7 +95,8 @@ class Records:
         self._engine = open_engine(path)
         self._lock = threading.RLock()
         SQLModel.metadata.create_all(
-            self._engine, tables=[SQLModel.metadata.tables[t.__tablename__] for t in (ThreadRecord, RunRecord, EventRecord)]
+            self._engine,
+            tables=[SQLModel.metadata.tables[t.__tablename__] for t in (ThreadRecord, RunRecord, EventRecord)],
         )
 
     def close(self) -> None:
@@ -148,7 +149,7 @@ class Records:
         """Remove a thread with its runs and events."""
         with self._lock, Session(self._engine) as session:
             for table in (ThreadRecord, RunRecord, EventRecord):
-                session.exec(delete(table).where(col(table.thread_id) == thread_id))  # type: ignore[call-overload]  # sqlmodel types select only
+                session.exec(delete(table).where(col(table.thread_id) == thread_id))
             session.commit()
 
     # -- runs ----------------------------------------------------------------------------------------------------------
@@ -183,7 +184,7 @@ class Records:
     def delete_run(self, run_id: str) -> None:
         """Remove a run; its events stay in the journal."""
         with self._lock, Session(self._engine) as session:
-            session.exec(delete(RunRecord).where(col(RunRecord.run_id) == run_id))  # type: ignore[call-overload]  # as above
+            session.exec(delete(RunRecord).where(col(RunRecord.run_id) == run_id))
             session.commit()
 
     def end_left_over(self) -> None:

@@ -115,9 +115,7 @@ class Service:
         """Remove a thread with everything that is stored of it. Raises DebuggerError: it runs (409), or is not there."""
         row = self.thread(thread_id)
         if self.runs.busy(thread_id):
-            raise DebuggerError(
-                "thread_busy", f"Thread '{thread_id}' is running.", "Cancel its run first.", status=409
-            )
+            raise DebuggerError("thread_busy", f"Thread '{thread_id}' is running.", "Cancel its run first.", status=409)
         self.saver.delete_thread(thread_id)
         self.journal.forget(thread_id)
         self.records.delete_thread(thread_id)

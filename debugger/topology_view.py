@@ -23,8 +23,7 @@ def topology_view(served: ServedGraph, expanded: str) -> TopologyView:
     return TopologyView(
         graph_id=served.id,
         nodes=[
-            TopologyNode(id=n.id, name=n.name, kind=n.kind, parent=n.parent, expanded=n.expanded)
-            for n in view.parts
+            TopologyNode(id=n.id, name=n.name, kind=n.kind, parent=n.parent, expanded=n.expanded) for n in view.parts
         ],
         edges=[
             TopologyEdge(

@@ -37,7 +37,7 @@ class UnreadableValueError(ValueError):
 
 def encode(value: Any, _depth: int = 0) -> Any:
     """A value as tagged JSON. Never raises, never runs code of the value beyond its repr."""
-    if value is None or isinstance(value, (bool, int)) and not isinstance(value, enum.Enum):
+    if value is None or (isinstance(value, (bool, int)) and not isinstance(value, enum.Enum)):
         return value if not _unsafe_int(value) else _tag("int", str(value))
     if isinstance(value, float) and not isinstance(value, enum.Enum):
         return value if math.isfinite(value) else _tag("float", repr(value))

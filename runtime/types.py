@@ -16,7 +16,6 @@ from runtime.errors import GraphInterrupt
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
-    from runtime.checkpoint.base import BaseCheckpointSaver
 
 StreamMode = Literal["values", "updates", "checkpoints", "tasks", "debug", "messages", "custom"]
 Durability = Literal["sync", "async", "exit"]

@@ -121,4 +121,6 @@ def subgraphs(name: str, namespace: str | None = None) -> Response:
     served = service().graph(name)
     recurse = request.args.get("recurse", "false").lower() == "true"
     found = served.graph.get_subgraphs(namespace=namespace, recurse=recurse)
-    return answer({path: {"input_schema": ServedGraph(path, served.kind, inner, None, "").input_schema} for path, inner in found})
+    return answer(
+        {path: {"input_schema": ServedGraph(path, served.kind, inner, None, "").input_schema} for path, inner in found}
+    )

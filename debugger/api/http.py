@@ -83,5 +83,7 @@ def number(name: str, default: int, most: int) -> int:
     if text is None:
         return default
     if not text.isdigit():
-        raise DebuggerError("invalid_query", f"'{name}' must be a whole number, got '{text}'.", f"Try {name}={default}.")
+        raise DebuggerError(
+            "invalid_query", f"'{name}' must be a whole number, got '{text}'.", f"Try {name}={default}."
+        )
     return min(int(text), most)

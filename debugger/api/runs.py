@@ -147,5 +147,3 @@ def _sse(thread_id: str, live: LiveRun, modes: SseModes, start: int, on_disconne
     made.headers["Location"] = f"{where}/stream"
     made.headers["X-Accel-Buffering"] = "no"
     return made
-
-

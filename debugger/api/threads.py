@@ -81,9 +81,7 @@ def create() -> Response:
     """A new thread. Its graph is named by metadata.graph_id; with one served graph it may be left out."""
     wanted = body(ThreadCreate)
     graph_id = wanted.graph_id or wanted.metadata.get("graph_id") or next(iter(service().graphs), "")
-    row = service().create_thread(
-        graph_id, wanted.metadata, thread_id=wanted.thread_id, if_exists=wanted.if_exists
-    )
+    row = service().create_thread(graph_id, wanted.metadata, thread_id=wanted.thread_id, if_exists=wanted.if_exists)
     return answer(thread_json(row))
 
 
@@ -248,5 +246,3 @@ def _history(thread_id: str, wanted: HistoryRequest) -> Response:
         limit=min(wanted.limit, 1000),
     )
     return answer([state_json(snapshot) for snapshot in found])
-
-

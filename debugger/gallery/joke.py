@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NotRequired
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from debugger.gallery.models import ScriptedModel, last_of
 from runtime.graph import END, START, StateGraph

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
@@ -75,6 +75,6 @@ def _pieces(answer: AIMessage) -> Iterator[AIMessageChunk]:
         )
 
 
-def last_of(messages: list[BaseMessage], kind: str) -> str:
+def last_of(messages: Sequence[BaseMessage], kind: str) -> str:
     """The text of the last message of a type ('human', 'tool', ...), '' when there is none."""
     return next((str(m.content) for m in reversed(messages) if m.type == kind), "")

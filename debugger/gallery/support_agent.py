@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 import re
 import time
+from collections.abc import Callable
 from typing import Annotated, Any, Literal, TypedDict
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolMessage
@@ -121,7 +122,7 @@ def _answer(messages: list[BaseMessage]) -> AIMessage:
     return AIMessage(f"Dear customer, here is what we found: {last_of(messages, 'tool')}. We are glad to help.")
 
 
-_TOOLS = {
+_TOOLS: dict[str, Callable[[dict[str, Any]], str]] = {
     "refund_amount": lambda args: f"order {args.get('order', '?')} may be refunded with 42.00",
     "track": lambda args: "the parcel is two streets away",
 }

@@ -150,5 +150,3 @@ def _first_line(graph: Any) -> str:
     text = (getattr(schema, "__doc__", None) or "").strip()
     boilerplate = text.startswith(("dict(", f"{getattr(schema, '__name__', '')}("))
     return "" if not text or boilerplate else text.splitlines()[0]
-
-

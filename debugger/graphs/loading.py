@@ -80,7 +80,9 @@ def _load_module(name: str) -> ModuleType:
 
 def _raised(place: str, error: BaseException) -> LoadError:
     """What the author's module raised, with the lines of their own files."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if "importlib" not in f.filename and f.filename != __file__]
+    frames = [
+        f for f in traceback.extract_tb(error.__traceback__) if "importlib" not in f.filename and f.filename != __file__
+    ]
     lines = [f"  {f.filename}:{f.lineno}: {f.line}" for f in frames[-3:]]
     if isinstance(error, SyntaxError) and error.filename:
         lines = [f"  {error.filename}:{error.lineno}: {(error.text or '').strip()}"]

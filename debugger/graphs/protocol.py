@@ -20,7 +20,12 @@ class DebuggableGraph(Protocol):
         """A StateSnapshot."""
 
     def get_state_history(
-        self, config: Any, *, filter: Any = None, before: Any = None, limit: int | None = None  # noqa: A002
+        self,
+        config: Any,
+        *,
+        filter: Any = None,  # noqa: A002 - the name of LangGraph's argument
+        before: Any = None,
+        limit: int | None = None,
     ) -> Iterator[Any]:
         """StateSnapshots, newest first."""
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import collections.abc
 from collections.abc import Callable, Sequence
-from typing import Any, get_origin
-
-from typing_extensions import NotRequired, Required
+from typing import Any, NotRequired, Required, get_origin
 
 from runtime.channels.base import MISSING, BaseChannel
 from runtime.errors import EmptyChannelError, InvalidUpdateError

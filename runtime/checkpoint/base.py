@@ -151,7 +151,7 @@ class BaseCheckpointSaver(ABC, Generic[V]):
     def get_next_version(self, current: Any, channel: None) -> Any:
         """The version after `current`: greater than it, and unlike that of any other branch."""
         number = 0 if current is None else int(str(current).split(".")[0])
-        return f"{number + 1:012d}.{random.getrandbits(64):016x}"  # noqa: S311 - for uniqueness, not for secrecy
+        return f"{number + 1:012d}.{random.getrandbits(64):016x}"  # for uniqueness, not for secrecy
 
     # -- async twins -----------------------------------------------------------------------------------------------------
 
@@ -209,9 +209,7 @@ def matches(metadata: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> bo
 
 def place(thread_id: str, checkpoint_ns: str, checkpoint_id: str) -> Any:
     """The config of a stored checkpoint."""
-    return {
-        "configurable": {"thread_id": thread_id, "checkpoint_ns": checkpoint_ns, "checkpoint_id": checkpoint_id}
-    }
+    return {"configurable": {"thread_id": thread_id, "checkpoint_ns": checkpoint_ns, "checkpoint_id": checkpoint_id}}
 
 
 def checkpoint_id_of(config: RunnableConfig | None) -> str | None:

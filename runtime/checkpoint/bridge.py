@@ -56,7 +56,12 @@ class LangGraphSaver(TheirSaver[str]):
         return _theirs(await self.ours.aget_tuple(config))
 
     async def alist(
-        self, config: Any, *, filter: Any = None, before: Any = None, limit: int | None = None  # noqa: A002
+        self,
+        config: Any,
+        *,
+        filter: Any = None,  # noqa: A002 - the name of LangGraph's argument
+        before: Any = None,
+        limit: int | None = None,
     ) -> AsyncIterator[Any]:
         """`list`, awaited."""
         async for item in self.ours.alist(config, filter=filter, before=before, limit=limit):

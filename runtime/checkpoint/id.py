@@ -15,7 +15,7 @@ _NODE = os.urandom(8).hex()
 
 def new_id() -> str:
     """The next id (a version 6 UUID: time first). Two ids of one process never share a tick."""
-    global _last
+    global _last  # noqa: PLW0603 - ids rise within a process
     with _LOCK:
         ticks = max(time.time_ns() // 100 + _EPOCH, _last + 1)
         _last = ticks

@@ -180,7 +180,8 @@ class InMemorySaver(BaseCheckpointSaver[str]):
     ) -> Iterator[CheckpointTuple]:
         """Checkpoints, newest first."""
         configurable = (config or {}).get("configurable", {})
-        wanted_ns, wanted_id, stop = configurable.get("checkpoint_ns"), configurable.get("checkpoint_id"), checkpoint_id_of(before)
+        wanted_ns, wanted_id = configurable.get("checkpoint_ns"), configurable.get("checkpoint_id")
+        stop = checkpoint_id_of(before)
         with self._lock:
             threads = [str(configurable["thread_id"])] if "thread_id" in configurable else [*self._checkpoints]
             found = [

@@ -71,7 +71,7 @@ TABLES = (CheckpointRow, ValueRow, WriteRow)
 
 def sqlite_statements() -> list[str]:
     """The statements that make the tables in a SQLite file that has none."""
-    dialect = sqlite.dialect()  # type: ignore[no-untyped-call]  # of SQLAlchemy
+    dialect = sqlite.dialect()
     statements = []
     for model in TABLES:
         table = SQLModel.metadata.tables[str(model.__tablename__)]

@@ -36,7 +36,9 @@ _BUSY_MS = 10_000
 _COLUMNS = "thread_id, checkpoint_ns, checkpoint_id, parent_id, metadata_, versions, rest, writers, next_nodes"
 _PUT = """INSERT OR REPLACE INTO checkpoint (thread_id, checkpoint_ns, checkpoint_id, parent_id, step, source, ts, writers,
  next_nodes, metadata_, versions, rest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-_PUT_VALUE = "INSERT OR IGNORE INTO channel_value (thread_id, checkpoint_ns, channel, version, payload) VALUES (?, ?, ?, ?, ?)"
+_PUT_VALUE = (
+    "INSERT OR IGNORE INTO channel_value (thread_id, checkpoint_ns, channel, version, payload) VALUES (?, ?, ?, ?, ?)"
+)
 _PUT_WRITE = """INSERT OR REPLACE INTO task_write (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, payload,
  task_path) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
 _VALUE = "SELECT payload FROM channel_value WHERE thread_id = ? AND checkpoint_ns = ? AND channel = ? AND version = ?"
@@ -207,7 +209,10 @@ class SqliteSaver(BaseCheckpointSaver[str]):
             found = self._rows(_VALUE, (thread_id, ns, channel, str(versions.get(channel))))
             if found:
                 values[channel] = loads(found[0][0])
-        writes = [(task, channel, loads(value)) for task, channel, value in self._rows(_WRITES, (thread_id, ns, checkpoint_id))]
+        writes = [
+            (task, channel, loads(value))
+            for task, channel, value in self._rows(_WRITES, (thread_id, ns, checkpoint_id))
+        ]
         checkpoint = {**loads(rest), "channel_values": values, "channel_versions": versions}
         writers, following = (json.loads(text) for text in names)
         if writers:

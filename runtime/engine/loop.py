@@ -117,13 +117,16 @@ class Loop:
                 yield from self._on_done(task, _start_outcome(task))
             else:
                 to_run.append(task)
-        if not to_run:
-            return
+        if to_run:
+            yield from self._run_all(to_run)
+
+    def _run_all(self, tasks: list[Task]) -> Effects:
+        session = self.session
         if session.tap is not None:
-            for task in to_run:
+            for task in tasks:
                 session.tap.note_input(task.input)
         self._fresh = state_after(session.channels, self._read_state)
-        yield Start(to_run, self._program)
+        yield Start(tasks, self._program)
         while (done := (yield NextDone())) is not None:
             yield from self._on_done(*done)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any
 
 from runtime.checkpoint.id import new_id
@@ -38,7 +38,7 @@ def empty_checkpoint() -> Checkpoint:
 
 def now() -> str:
     """This moment in UTC, ISO 8601."""
-    return datetime.now(timezone.utc).isoformat()
+    return datetime.now(UTC).isoformat()
 
 
 def task_path_text(path: tuple[Any, ...]) -> str:

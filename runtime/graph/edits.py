@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from runtime.constants import COPY, END, INPUT, INTERRUPT, START
-from runtime.context import interrupt_id
+from runtime.context import Upstream, interrupt_id
 from runtime.engine.action import Action
 from runtime.engine.apply import TaskWrites
 from runtime.engine.carry import carry_namespaces
@@ -20,7 +20,6 @@ from runtime.errors import InvalidUpdateError
 from runtime.graph.config import task_context
 from runtime.graph.snapshots import open_session, place
 from runtime.runtime import Runtime
-from runtime.context import Upstream
 from runtime.types import StateUpdate
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ A turn adds few messages to many, and `message_index` spares it a walk over the 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any, Literal, Union, cast, overload
 
@@ -27,7 +27,7 @@ from typing_extensions import TypedDict
 
 from runtime.graph.message_index import Index, find_index, keep_index, make_index
 
-Messages = Union[list[MessageLikeRepresentation], MessageLikeRepresentation]
+Messages = Union[list[MessageLikeRepresentation], MessageLikeRepresentation]  # noqa: UP007 - the alias holds a text
 Reducer = Callable[[Messages, Messages], Messages]
 
 REMOVE_ALL_MESSAGES = "__remove_all__"
@@ -113,13 +113,11 @@ def _merge_by_id(old: list[BaseMessage], new: list[BaseMessage], index: Index) -
 
 def _as_messages(given: Messages) -> list[BaseMessage]:
     """The same message objects where they are whole messages already."""
-    if not isinstance(given, list):
-        given = [given]
-    kinds = set(map(type, given))
+    messages: list[Any] = given if isinstance(given, list) else [given]
+    kinds = set(map(type, messages))
     if not all(issubclass(kind, BaseMessage) for kind in kinds):
-        given = cast("list[Any]", convert_to_messages(cast("Sequence[MessageLikeRepresentation]", given)))
-        kinds = set(map(type, given))
-    messages = cast(list[BaseMessage], given)
+        messages = convert_to_messages(messages)
+        kinds = set(map(type, messages))
     if any(issubclass(kind, BaseMessageChunk) for kind in kinds):
         return [message_chunk_to_message(m) if isinstance(m, BaseMessageChunk) else m for m in messages]
     return messages

@@ -26,7 +26,7 @@ _ids_of = attrgetter("id")
 class _Entry(NamedTuple):
     last: ref[BaseMessage]
     before: list[BaseMessage]
-    index: Index
+    by_id: Index
 
 
 _entries: OrderedDict[int, _Entry] = OrderedDict()
@@ -39,7 +39,7 @@ def find_index(messages: list[BaseMessage]) -> Index | None:
     entry = _entries.get(id(messages[-1]))
     if entry is None or entry.last() is not messages[-1] or entry.before != messages[:-1]:
         return None
-    return entry.index
+    return entry.by_id
 
 
 def make_index(messages: list[BaseMessage]) -> Index:

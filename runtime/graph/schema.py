@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, NotRequired, Required, get_args, get_origin
 
-from typing_extensions import NotRequired, ReadOnly, Required, get_type_hints, is_typeddict
+from typing_extensions import ReadOnly, get_type_hints, is_typeddict
 
 from runtime.channels import BaseChannel, BinaryOperatorAggregate, LastValue
 from runtime.managed import ManagedValue
@@ -136,7 +136,7 @@ def first_hint(function: Any) -> Any:
     """The annotation of a function's first parameter, if it has one."""
     target = function if inspect.isroutine(function) else getattr(function, "__call__", function)  # noqa: B004
     try:
-        parameters = [p for p in inspect.signature(function).parameters.values()]
+        parameters = list(inspect.signature(function).parameters.values())
         hints = get_type_hints(target)
     except (TypeError, ValueError, NameError):
         return None
@@ -157,7 +157,9 @@ def as_items(value: Any) -> list[tuple[str, Any]] | None:
     fields = getattr(type(value), "model_fields", None)
     if fields is not None:
         chosen = value.model_fields_set
-        return [(name, getattr(value, name)) for name in fields if name in chosen or _differs(value, name, fields[name])]
+        return [
+            (name, getattr(value, name)) for name in fields if name in chosen or _differs(value, name, fields[name])
+        ]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return [
             (f.name, getattr(value, f.name)) for f in dataclasses.fields(value) if getattr(value, f.name) is not None

@@ -65,7 +65,9 @@ def state(graph: CompiledStateGraph, config: Mapping[str, Any], subgraphs: bool)
     """The snapshot that a config names; an empty one for a thread that nobody has used."""
     saved = yield Load(place(config))
     if saved is None:
-        asked: Any = {"configurable": {k: v for k, v in config["configurable"].items() if k in place(config)["configurable"]}}
+        asked: Any = {
+            "configurable": {k: v for k, v in config["configurable"].items() if k in place(config)["configurable"]}
+        }
         return StateSnapshot({}, (), asked, None, None, None, (), ())
     settle = not config["configurable"].get("checkpoint_id")
     return (yield from snapshot(graph, saved, subgraphs=subgraphs, settle=settle))

@@ -93,12 +93,12 @@ class StateGraph:
         known = {name: channel for other in self.schemas.values() for name, channel in other.channels.items()}
         for name, channel in read.channels.items():
             other = known.get(name)
-            if other is not None and type(channel) is not type(other) and type(channel).__name__ != "LastValue":
-                if type(other).__name__ != "LastValue":
-                    raise ValueError(
-                        f"Channel '{name}' already exists with a different type: {type(other).__name__} in one schema, "
-                        f"{type(channel).__name__} in {schema.__name__}. Give the key one reducer."
-                    )
+            kinds = {type(channel).__name__, type(other).__name__}
+            if other is not None and len(kinds) == 2 and "LastValue" not in kinds:
+                raise ValueError(
+                    f"Channel '{name}' already exists with a different type: {type(other).__name__} in one schema, "
+                    f"{type(channel).__name__} in {schema.__name__}. Give the key one reducer."
+                )
         self.schemas[schema] = read
 
     # -- nodes ---------------------------------------------------------------------------------------------------------

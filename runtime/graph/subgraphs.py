@@ -81,7 +81,7 @@ def _function(function: Any, depth: int, seen: set[int]) -> Iterator[Any]:
 
 def _object(value: Any, depth: int, seen: set[int]) -> Iterator[Any]:
     """A callable object, or the steps of a Runnable."""
-    call = getattr(type(value), "__call__", None)
+    call = getattr(type(value), "__call__", None)  # noqa: B004 - its code is searched, not called
     if inspect.isfunction(call) and not inspect.isclass(value):
         yield from _attributes(value, _names(call.__code__), depth, seen)
     for name in ("bound", "func", "afunc", "steps", "first", "middle", "last"):

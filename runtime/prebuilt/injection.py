@@ -140,7 +140,11 @@ def _default(schema: type[Any], name: str) -> Any:
 
 
 def inject(
-    tool: BaseTool, wanted: InjectedArguments, args: Mapping[str, Any], runtime: ToolRuntime[Any, Any], messages_key: str
+    tool: BaseTool,
+    wanted: InjectedArguments,
+    args: Mapping[str, Any],
+    runtime: ToolRuntime[Any, Any],
+    messages_key: str,
 ) -> dict[str, Any]:
     """The arguments of a call: the model's, and the graph's over them.
 
@@ -178,8 +182,10 @@ def _state_value(
     if argument.field is None:
         return state
     if isinstance(state, (BaseModel,)) or is_dataclass(state):
-        return getattr(state, argument.field, argument.default) if argument.default is not _MISSING else getattr(
-            state, argument.field
+        return (
+            getattr(state, argument.field, argument.default)
+            if argument.default is not _MISSING
+            else getattr(state, argument.field)
         )
     if argument.field in state:
         return state[argument.field]

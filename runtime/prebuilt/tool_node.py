@@ -161,7 +161,7 @@ class ToolNode(Runnable[Any, Any]):
             return self._execute(request, kind)
         try:
             return self._wrap(request, lambda changed: cast(Any, self._execute(changed, kind)))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - the policy decides what the model is told
             return self._told(request.tool_call, error)
 
     async def _arun(self, request: ToolCallRequest, kind: InputKind) -> Result:
@@ -175,7 +175,7 @@ class ToolNode(Runnable[Any, Any]):
 
         try:
             return await self._awrap(request, execute)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - the policy decides what the model is told
             return self._told(request.tool_call, error)
 
     def _execute(self, request: ToolCallRequest, kind: InputKind) -> Result:
@@ -184,7 +184,7 @@ class ToolNode(Runnable[Any, Any]):
         tool, call = self._prepare(request)
         try:
             output = tool.invoke(call, request.runtime.config)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - the policy decides what the model is told
             return self._told(request.tool_call, error)
         return check_answer(tool.name, call["id"], output, kind, self._key)
 
@@ -194,7 +194,7 @@ class ToolNode(Runnable[Any, Any]):
         tool, call = self._prepare(request)
         try:
             output = await tool.ainvoke(call, request.runtime.config)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - the policy decides what the model is told
             return self._told(request.tool_call, error)
         return check_answer(tool.name, call["id"], output, kind, self._key)
 

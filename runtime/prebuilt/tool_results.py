@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from langchain_core.messages import BaseMessage, RemoveMessage, ToolMessage, convert_to_messages
 from langchain_core.messages.tool import ToolOutputMixin
@@ -16,7 +16,9 @@ from langchain_core.messages.tool import ToolOutputMixin
 from runtime.graph.message import REMOVE_ALL_MESSAGES
 from runtime.types import Command, Send, ToolOutput
 
-if ToolOutput in Command.__bases__:  # importing `runtime.types` does not cost langchain-core; a tool node needs it anyway
+if (
+    ToolOutput in Command.__bases__
+):  # importing `runtime.types` does not cost langchain-core; a tool node needs it anyway
     Command.__bases__ = tuple(ToolOutputMixin if base is ToolOutput else base for base in Command.__bases__)
 
 InputKind = Literal["list", "dict", "tool_calls"]
@@ -168,5 +170,5 @@ def combine(answers: Sequence[Answer | list[Answer]], kind: InputKind, key: str)
     return [*parts, Command(graph=Command.PARENT, goto=sends)] if sends else parts
 
 
-def _all_sends(goto: Any) -> bool:
+def _all_sends(goto: Any) -> TypeGuard[list[Send]]:
     return isinstance(goto, list) and bool(goto) and all(isinstance(target, Send) for target in goto)

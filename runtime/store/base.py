@@ -150,7 +150,7 @@ class PutOp(NamedTuple):
     namespace: tuple[str, ...]
     key: str
     value: Mapping[str, Any] | None
-    index: Literal[False] | list[str] | None = None
+    index: Literal[False] | list[str] | None = None  # type: ignore[assignment]  # LangGraph's name; hides tuple.index
     """Paths to index; None for the store's own, False for none."""
     ttl: float | None = None
     """Minutes to live."""
@@ -238,7 +238,7 @@ class BaseStore(ABC):
         value: Mapping[str, Any],
         index: Literal[False] | list[str] | None = None,
         *,
-        ttl: float | None | NotProvided = NOT_PROVIDED,
+        ttl: float | NotProvided | None = NOT_PROVIDED,
     ) -> None:
         """Store or replace an item. PutOp explains `index`; `ttl` is minutes, None for ever.
 
@@ -255,7 +255,7 @@ class BaseStore(ABC):
         value: Mapping[str, Any],
         index: Literal[False] | list[str] | None = None,
         *,
-        ttl: float | None | NotProvided = NOT_PROVIDED,
+        ttl: float | NotProvided | None = NOT_PROVIDED,
     ) -> None:
         """`put`, awaited."""
         await self.abatch([self._put_op(namespace, key, value, index, ttl)])
@@ -306,7 +306,7 @@ class BaseStore(ABC):
         key: str,
         value: Mapping[str, Any],
         index: Literal[False] | list[str] | None,
-        ttl: float | None | NotProvided,
+        ttl: float | NotProvided | None,
     ) -> PutOp:
         check_namespace(namespace)
         if isinstance(ttl, NotProvided):
@@ -330,7 +330,9 @@ def check_namespace(namespace: Sequence[str]) -> None:
     if not namespace:
         raise InvalidNamespaceError("Namespace cannot be empty.")
     if isinstance(namespace, str):
-        raise InvalidNamespaceError(f"Namespace must be a tuple of labels, got the text {namespace!r}: write ({namespace!r},).")
+        raise InvalidNamespaceError(
+            f"Namespace must be a tuple of labels, got the text {namespace!r}: write ({namespace!r},)."
+        )
     for label in namespace:
         if not isinstance(label, str):
             raise InvalidNamespaceError(

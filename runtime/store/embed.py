@@ -133,7 +133,7 @@ def _walk(value: Any, tokens: list[str]) -> list[Any]:
     if token.startswith("{") and token.endswith("}"):
         names = [name.strip() for name in token[1:-1].split(",")]
         return [end for name in names for end in _walk(value, [*tokenize_path(name), *rest])]
-    if token == "*":
+    if token == "*":  # noqa: S105 - a part of a path
         parts = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
         return [end for part in parts for end in _walk(part, rest)]
     return _walk(value[token], rest) if isinstance(value, dict) and token in value else []

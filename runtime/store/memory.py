@@ -11,7 +11,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from threading import RLock
 from typing import Any, ClassVar
 
@@ -91,7 +91,9 @@ class InMemoryStore(BaseStore):
     def sweep_ttl(self) -> int:
         """Forget expired items; returns how many. Reads never show them in any case."""
         with self._lock:
-            expired = [(ns, key) for ns, records in self._data.items() for key, r in records.items() if self._expired(r)]
+            expired = [
+                (ns, key) for ns, records in self._data.items() for key, r in records.items() if self._expired(r)
+            ]
             for namespace, key in expired:
                 self._drop(namespace, key)
         return len(expired)
@@ -118,13 +120,15 @@ class InMemoryStore(BaseStore):
             case ListNamespacesOp():
                 return self._list(op)
             case _:
-                raise ValueError(f"Unknown operation type: {type(op)}. A store knows GetOp, SearchOp, PutOp, ListNamespacesOp.")
+                raise ValueError(
+                    f"Unknown operation type: {type(op)}. A store knows GetOp, SearchOp, PutOp, ListNamespacesOp."
+                )
 
     def _put(self, op: PutOp, vectors: dict[str, list[float]]) -> None:
         if op.value is None:
             self._drop(op.namespace, op.key)
             return
-        now = datetime.now(timezone.utc)
+        now = datetime.now(UTC)
         records = self._data.setdefault(op.namespace, {})
         old = records.get(op.key)
         item = Item(

@@ -6,7 +6,7 @@ Shapes follow the mission's documents (chapter 11.2.2) and the released LangGrap
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any
 
 from runtime.constants import INTERRUPT
@@ -88,7 +88,7 @@ def debug_chunk(step: int, kind: str, payload: Mapping[str, Any]) -> dict[str, A
     """Chunk of mode `debug` around another mode's chunk. `kind`: checkpoint, task or task_result."""
     return {
         "step": step,
-        "timestamp": datetime.now(timezone.utc).isoformat(),
+        "timestamp": datetime.now(UTC).isoformat(),
         "type": kind,
         "payload": payload,
     }

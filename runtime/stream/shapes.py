@@ -85,9 +85,7 @@ class Shape:
 
     def _typed(self, data: dict[str, Any]) -> Any:
         """The state as an instance, where its schema is a model or a dataclass."""
-        if self._only is None and (
-            hasattr(self._schema, "model_fields") or dataclasses.is_dataclass(self._schema)
-        ):
+        if self._only is None and (hasattr(self._schema, "model_fields") or dataclasses.is_dataclass(self._schema)):
             return self._schema(**data)
         return data
 

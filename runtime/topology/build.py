@@ -30,7 +30,9 @@ def topology_of(compiled: _Compiled, *, xray: bool | int = False) -> Topology:
         return flat
     depth = xray if isinstance(xray, bool) else xray - 1
     inner = {node: graph for node, graph in compiled.get_subgraphs() if hasattr(graph, "builder")}
-    opened = {node: topology_of(graph, xray=depth if depth is True or depth > 0 else False) for node, graph in inner.items()}
+    opened = {
+        node: topology_of(graph, xray=depth if depth is True or depth > 0 else False) for node, graph in inner.items()
+    }
     return _nest(flat, opened)
 
 
@@ -112,9 +114,7 @@ def _nest(outer: Topology, inner: Mapping[str, Topology]) -> Topology:
             for part in parts.values():
                 parent = f"{node.id}:{part.parent}" if part.parent else node.id
                 into[f"{node.id}:{part.id}"] = replace(part, id=f"{node.id}:{part.id}", parent=parent)
-        edges.extend(
-            replace(e, source=f"{node.id}:{e.source}", target=f"{node.id}:{e.target}") for e in body.edges
-        )
+        edges.extend(replace(e, source=f"{node.id}:{e.source}", target=f"{node.id}:{e.target}") for e in body.edges)
     for edge in outer.edges:
         source = f"{edge.source}:{exit_[edge.source]}" if edge.source in exit_ else edge.source
         target = f"{edge.target}:{entry[edge.target]}" if edge.target in entry else edge.target

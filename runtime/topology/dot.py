@@ -91,5 +91,10 @@ def _node(drawing: graphviz.Digraph, node: TopologyNode, name: str) -> None:
     label = {"start": "start", "end": "end"}.get(node.kind, node.name)
     peripheries = {"peripheries": "2"} if node.kind == "subgraph" else {}
     drawing.node(
-        name, label=graphviz.escape(label), id=f"n|{node.id}", shape=shape, **{"class": f"node {node.kind}"}, **peripheries
+        name,
+        label=graphviz.escape(label),
+        id=f"n|{node.id}",
+        shape=shape,
+        **{"class": f"node {node.kind}"},
+        **peripheries,
     )

@@ -87,7 +87,9 @@ class Topology:
         shown = {part.id for part in self.parts if all(opened(above) for above in self._above(part))}
         groups = {key: group for key, group in self.groups.items() if key in shown and opened(key)}
         closed = {
-            key: replace(group, expanded=False) for key, group in self.groups.items() if key in shown and not opened(key)
+            key: replace(group, expanded=False)
+            for key, group in self.groups.items()
+            if key in shown and not opened(key)
         }
         nodes = {**{key: node for key, node in self.nodes.items() if key in shown}, **closed}
         edges: dict[tuple[str, str], TopologyEdge] = {}

@@ -2,11 +2,11 @@
 
 import dataclasses
 import operator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import BaseModel
 from twins import Player, program, thread
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 
 class Log(TypedDict):
@@ -125,7 +125,7 @@ def reducers(lib: Any, it: Player) -> None:
 
     class State(TypedDict):
         total: Annotated[int, operator.add]
-        biggest: Annotated[int, lambda a, b: max(a, b)]
+        biggest: Annotated[int, lambda a, b: max(a, b)]  # noqa: PLW0108 - max itself has no signature
         seen: Annotated[dict[str, int], merge]
         last: str
 
@@ -165,7 +165,9 @@ def join_waits_for_the_longer_way(lib: Any, it: Player) -> None:
     builder.add_edge(lib.START, "p").add_edge(lib.START, "q").add_edge("q", "q2")
     builder.add_edge(["p", "q2"], "join").add_edge("join", "after")
     graph = builder.compile(checkpointer=lib.InMemorySaver())
-    it.run(graph, {"log": []}, thread(), durability="sync")  # else the peer's stored barrier may be changed under its saver
+    it.run(
+        graph, {"log": []}, thread(), durability="sync"
+    )  # else the peer's stored barrier may be changed under its saver
     it.run(graph, {"log": ["again"]}, thread(), durability="sync")
     it.history(graph, thread())
 
@@ -418,7 +420,7 @@ def input_and_output_schemas(lib: Any, it: Player) -> None:
         log: Annotated[list[str], operator.add]
 
     builder = lib.StateGraph(State, input_schema=In, output_schema=Out)
-    builder.add_node("think", lambda s: {"log": [sorted(s)[0]]})
+    builder.add_node("think", lambda s: {"log": [min(s)]})
     builder.add_node("say", lambda s: {"answer": f"{s['question']}!"})
     builder.add_edge(lib.START, "think").add_edge("think", "say")
     graph = builder.compile(checkpointer=lib.InMemorySaver())

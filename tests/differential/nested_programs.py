@@ -158,7 +158,9 @@ def two_levels(lib: Any, it: Player) -> None:
 @program()
 def a_question_two_levels_down(lib: Any, it: Player) -> None:
     middle = lib.StateGraph(Log)
-    middle.add_node("m1", says("m1")).add_node("deep", asking_inside(lib)).add_edge(lib.START, "m1").add_edge("m1", "deep")
+    middle.add_node("m1", says("m1")).add_node("deep", asking_inside(lib)).add_edge(lib.START, "m1").add_edge(
+        "m1", "deep"
+    )
     graph = outer(lib, middle.compile())
     it.run(graph, {"log": ["in"]}, thread())
     it.state(graph, thread())
@@ -226,7 +228,9 @@ def subgraphs_by_sends(lib: Any, it: Player) -> None:
     inner = chain(lib, "s1", "s2")
     builder = lib.StateGraph(Log)
     builder.add_node("sub", inner).add_node("z", says("z")).add_edge("sub", "z")
-    builder.add_conditional_edges(lib.START, lambda s: [lib.Send("sub", {"log": [f"in{i}"]}) for i in range(2)], ["sub"])
+    builder.add_conditional_edges(
+        lib.START, lambda s: [lib.Send("sub", {"log": [f"in{i}"]}) for i in range(2)], ["sub"]
+    )
     graph = builder.compile(checkpointer=lib.InMemorySaver())
     it.run(graph, {"log": []}, thread())
     it.history(graph, thread())

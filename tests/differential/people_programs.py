@@ -25,7 +25,12 @@ def asking(lib: Any, *questions: Any) -> Any:
 
 @program()
 def breakpoints_before_and_after(lib: Any, it: Player) -> None:
-    for where in ({"interrupt_before": ["b"]}, {"interrupt_after": ["b"]}, {"interrupt_before": "*"}, {"interrupt_after": "*"}):
+    for where in (
+        {"interrupt_before": ["b"]},
+        {"interrupt_after": ["b"]},
+        {"interrupt_before": "*"},
+        {"interrupt_after": "*"},
+    ):
         graph = chain(lib, "a", "b", "c", checkpointer=lib.InMemorySaver(), **where)
         it.note("where", where)
         it.run(graph, {"log": []}, thread())
@@ -204,7 +209,11 @@ def approve_reject_edit(lib: Any, it: Player) -> None:
     builder.add_node("act", lambda s: {"log": [f"did {s['plan']}"]})
     builder.add_edge(lib.START, "approve")
     graph = builder.compile(checkpointer=lib.InMemorySaver())
-    for name, answer in (("yes", {"kind": "ok"}), ("no", {"kind": "reject"}), ("edit", {"kind": "ok", "plan": "other"})):
+    for name, answer in (
+        ("yes", {"kind": "ok"}),
+        ("no", {"kind": "reject"}),
+        ("edit", {"kind": "ok", "plan": "other"}),
+    ):
         it.run(graph, {"plan": "this"}, thread(name))
         it.run(graph, lib.Command(resume=answer), thread(name))
         it.state(graph, thread(name))

@@ -25,7 +25,7 @@ MESSAGE = st.one_of(
     message(HumanMessage),
     message(AIMessage),
     message(AIMessageChunk),
-    st.sampled_from(["a", "b", "c", REMOVE_ALL_MESSAGES]).map(lambda id: RemoveMessage(id=id)),
+    st.sampled_from(["a", "b", "c", REMOVE_ALL_MESSAGES]).map(lambda known: RemoveMessage(id=known)),
     st.tuples(st.sampled_from(["user", "ai", "system"]), TEXT),
     st.fixed_dictionaries({"role": st.just("user"), "content": TEXT}),
     TEXT,

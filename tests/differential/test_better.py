@@ -107,7 +107,6 @@ def test_a_jump_to_a_node_that_is_not_there_is_an_error() -> None:
         try:
             return graph.invoke({"log": []})["log"]
         except lib.InvalidUpdateError as error:
-            assert "nowhere" in str(error)
-            return "refused"
+            return "refused" if "nowhere" in str(error) else str(error)
 
     assert both(check) == (["a"], "refused")

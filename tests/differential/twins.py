@@ -83,12 +83,13 @@ class Program:
 
 
 PROGRAMS: dict[str, Program] = {}
+Play = Callable[[Any, "Player"], None]
 
 
-def program(*, parallel: bool = False, results: bool = True) -> Callable[[Callable[[Any, Player], None]], Callable[[Any, Player], None]]:
+def program(*, parallel: bool = False, results: bool = True) -> Callable[[Play], Play]:
     """Register a program under its function's name."""
 
-    def register(play: Callable[[Any, Player], None]) -> Callable[[Any, Player], None]:
+    def register(play: Play) -> Play:
         PROGRAMS[play.__name__] = Program(play.__name__, play, parallel, results)
         return play
 
@@ -114,9 +115,7 @@ class Player:
         self.record.append((label, value))
         return value
 
-    def run(
-        self, graph: Any, value: Any, config: Any = None, *, without: tuple[str, ...] = (), **options: Any
-    ) -> None:
+    def run(self, graph: Any, value: Any, config: Any = None, *, without: tuple[str, ...] = (), **options: Any) -> None:
         """One run, with all that it streams but modes `without`; an error ends it and is recorded."""
         chunks: list[Any] = []
         error: BaseException | None = None
@@ -137,8 +136,7 @@ class Player:
             **options,
         }
         if self.loop is None:
-            for chunk in graph.stream(value, config, **options):
-                chunks.append(chunk)
+            chunks.extend(graph.stream(value, config, **options))
             return
 
         async def collect() -> None:
@@ -274,7 +272,15 @@ _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _ID = re.compile(rf"{_UUID}|(?<![0-9a-f])[0-9a-f]{{32}}(?![0-9a-f])")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+\+00:00")
 _LOOSE = frozenset(
-    ("response_schema", "ls_integration", "ls_provider", "ls_model_name", "ls_model_type", "ls_temperature", "lc_versions")
+    (
+        "response_schema",
+        "ls_integration",
+        "ls_provider",
+        "ls_model_name",
+        "ls_model_type",
+        "ls_temperature",
+        "lc_versions",
+    )
 )
 """Keys that newer versions of the peer and its libraries add; the documents do not have them."""
 
@@ -299,7 +305,10 @@ class Writer:
             return self._message(value)
         if isinstance(value, Mapping):
             kept = sorted((item for item in value.items() if not _is_loose(item[0])), key=_by_text)
-            return {self._text(str(key)): self._kind_of_error(part) if key == "error" else self.write(part) for key, part in kept}
+            return {
+                self._text(str(key)): self._kind_of_error(part) if key == "error" else self.write(part)
+                for key, part in kept
+            }
         if isinstance(value, (set, frozenset)):
             return {"@": "set", "items": sorted(map(repr, map(self.write, value)))}
         fields = _fields(value)

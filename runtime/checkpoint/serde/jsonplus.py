@@ -115,7 +115,8 @@ def _rare(value: Any) -> Any:
     if numpy is not None and isinstance(value, numpy.ndarray) and value.dtype != object:
         order = "F" if value.flags.f_contiguous and not value.flags.c_contiguous else "C"
         return _tag("numpy_array", [value.dtype.str, list(value.shape), order, value.tobytes(order=order)])
-    for base in (str, int, list, dict):
+    bases: tuple[type[Any], ...] = (str, int, list, dict)
+    for base in bases:
         if isinstance(value, base):  # a subclass: kept as what it is built on
             return base(value)
     raise TypeError(

@@ -80,5 +80,4 @@ def allow_annotations(annotations: Iterable[Any]) -> None:
             allow(hint)
         if dataclasses.is_dataclass(hint):
             todo.extend(field.type for field in dataclasses.fields(hint))
-        for field in getattr(hint, "model_fields", {}).values():
-            todo.append(field.annotation)
+        todo.extend(field.annotation for field in getattr(hint, "model_fields", {}).values())

@@ -25,7 +25,8 @@ def test_new_messages_are_appended_and_old_ones_shared() -> None:
     left = chat(3)
     merged = add_messages(left, [AIMessage("a", id="a")])
     assert seen(merged) == [("m0", "0"), ("m1", "1"), ("m2", "2"), ("a", "a")]
-    assert merged is not left and len(left) == 3
+    assert merged is not left
+    assert len(left) == 3
     assert all(a is b for a, b in zip(left, merged, strict=False))
 
 
@@ -45,7 +46,8 @@ def test_the_last_of_two_with_one_id_counts() -> None:
 def test_missing_ids_are_given_in_place_so_that_a_node_can_name_its_message() -> None:
     mine = AIMessage("a")
     merged: Any = add_messages([HumanMessage("h")], mine)
-    assert merged[1] is mine and mine.id is not None
+    assert merged[1] is mine
+    assert mine.id is not None
     assert merged[0].id not in (None, mine.id)
 
 
@@ -54,7 +56,7 @@ def test_remove_message_removes_by_id() -> None:
 
 
 def test_removing_an_unknown_id_is_an_error_that_names_it() -> None:
-    with pytest.raises(ValueError, match="delete a message with an ID that doesn't exist .'nope'."):
+    with pytest.raises(ValueError, match=r"delete a message with an ID that doesn't exist .'nope'."):
         add_messages(chat(2), [RemoveMessage(id="nope")])
 
 
@@ -89,7 +91,9 @@ def test_remove_all_drops_everything_before_it() -> None:
 def test_everything_like_a_message_becomes_one(given: Any, kind: type) -> None:
     for right in (given, [given]):
         merged: Any = add_messages([], right)
-        assert [type(m) for m in merged] == [kind] and merged[0].content == "hi" and merged[0].id
+        assert [type(m) for m in merged] == [kind]
+        assert merged[0].content == "hi"
+        assert merged[0].id
 
 
 def test_what_cannot_be_a_message_is_refused() -> None:
