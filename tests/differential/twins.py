@@ -127,7 +127,9 @@ class Player:
                 chunks.append(self._do(graph, "invoke", value, config, version=self.manner.version, **options))
         except Exception as raised:  # noqa: BLE001 - whatever a run raises is what it shows
             error = raised
-        self.record.append(("run", in_order(chunks) if self.parallel and self.manner.streams else chunks, error))
+        if self.parallel:
+            chunks = in_order(chunks) if self.manner.streams else [_questions_in_order(result) for result in chunks]
+        self.record.append(("run", chunks, error))
 
     def _stream(self, graph: Any, value: Any, config: Any, chunks: list[Any], options: dict[str, Any]) -> None:
         options = {
@@ -216,6 +218,15 @@ def in_order(chunks: list[Any]) -> list[Any]:
         places = tuple(ranks.get(part.split(":")[-1], -1) for part in ns)
         groups.append((_blank(group), places, group))
     return [group for _, _, group in sorted(groups, key=lambda one: one[:2])]
+
+
+def _questions_in_order(result: Any) -> Any:
+    """What `invoke` gave, with the questions of parallel tasks sorted: they come as the tasks ended."""
+    if isinstance(result, dict) and "__interrupt__" in result:
+        return {**result, "__interrupt__": sorted(result["__interrupt__"], key=lambda one: str(one.value))}
+    if interrupts := getattr(result, "interrupts", ()):
+        return dataclasses.replace(result, interrupts=tuple(sorted(interrupts, key=lambda one: str(one.value))))
+    return result
 
 
 def _parts(chunk: Any) -> tuple[tuple[str, ...], str, Any]:
