@@ -33,7 +33,7 @@ def entry_files() -> tuple[list[str], list[str]]:
         raise DebuggerError(
             "ui_not_built",
             f"The web page is not built: there is no {manifest}.",
-            "Run `npm ci && npm run build` in static/, or install the package again without FORKPOINT_SKIP_UI.",
+            "In a checkout run `python scripts/build_ui.py`; else install the package again, without FORKPOINT_SKIP_UI.",
             status=503,
         )
     entries = json.loads(manifest.read_text())
