@@ -26,6 +26,11 @@ class TaskWrites:
     triggers: Sequence[str]
 
 
+def order_of(path: tuple[Any, ...]) -> list[str]:
+    """Sort key: the order in which the writes of a super-step's tasks are merged."""
+    return [str(part) if not isinstance(part, int) else f"{part:09d}" for part in path]
+
+
 def apply_writes(
     spec: GraphSpec,
     checkpoint: Checkpoint,
@@ -41,9 +46,7 @@ def apply_writes(
     Raises:
         InvalidUpdateError: a channel refuses its writes (two writers of a plain key, ...).
     """
-    ordered = sorted(
-        tasks, key=lambda task: [str(part) if not isinstance(part, int) else f"{part:09d}" for part in task.path]
-    )
+    ordered = sorted(tasks, key=lambda task: order_of(task.path))
     versions = dict(checkpoint["channel_versions"])
     _mark_seen(checkpoint, ordered, versions)
     stamp = next_version(max(versions.values(), default=None))

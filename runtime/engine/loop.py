@@ -15,7 +15,7 @@ from typing import Any
 
 from runtime.constants import ERROR, INTERRUPT, NO_WRITES, RESUME
 from runtime.context import ExecutionContext
-from runtime.engine.apply import TaskWrites
+from runtime.engine.apply import TaskWrites, order_of
 from runtime.engine.effects import NextDone, Start
 from runtime.engine.entry import enter
 from runtime.engine.execute import Program, for_parent, program, state_after
@@ -230,7 +230,7 @@ class Loop:
         if not self._stopped:
             return True
         session = self.session
-        if session.wants("values") and self._wrote_output(tasks):
+        if session.parent is None and session.wants("values") and self._wrote_output(tasks):
             yield from session.emit("values", self._final_values())
         if not self._paused and session.parent is None:
             yield from self._announce(())
@@ -254,7 +254,8 @@ class Loop:
         session = self.session
         if self._advanced:
             return session.values()
-        writes = [write for task in self._tasks for write in task.writes or ()]
+        ordered = sorted(self._tasks, key=lambda task: order_of(task.path))
+        writes = [write for task in ordered for write in task.writes or ()]
 
         def read(channels: Channels) -> dict[str, Any]:
             return read_values(session.spec, channels, session.options.output_keys)

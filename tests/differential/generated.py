@@ -167,7 +167,8 @@ def _code(lib: Any, node: Node) -> Callable[[State], Any]:
         return None
 
     def ask(state: State) -> dict[str, Any]:
-        return {"log": [f"{node.name}={lib.interrupt(f'{node.name}{i}?')}" for i in range(node.questions)]}
+        seen = "".join(state.get("log", [])[-2:])[-12:]  # so that tasks of one node ask different questions
+        return {"log": [f"{node.name}={lib.interrupt(f'{node.name}{i} {seen}?')}" for i in range(node.questions)]}
 
     def command(state: State) -> Any:
         return lib.Command(update={"log": [node.name]}, goto=list(node.goto))
@@ -191,6 +192,10 @@ def _route(lib: Any, router: Router) -> Callable[[State], Any]:
 # -- travelling --------------------------------------------------------------------------------------------------------
 
 
+class UnreadableError(Exception):
+    """The peer cannot show a thread's state, e.g. since two nodes wrote one plain key: its journey ends here."""
+
+
 def travel(lib: Any, it: Player, plan: Graph, journey: tuple[Act, ...]) -> None:
     """Do what the journey says, and record all that shows."""
     graph = build(lib, plan, lib.InMemorySaver())
@@ -198,6 +203,8 @@ def travel(lib: Any, it: Player, plan: Graph, journey: tuple[Act, ...]) -> None:
     for act in journey:
         it.note("act", act.kind)
         before = it.state(graph, thread())
+        if isinstance(before, Exception):
+            raise UnreadableError from before
         if act.kind == "run":
             _run(it, graph, {"log": [act.value]}, here)
         elif act.kind == "go":

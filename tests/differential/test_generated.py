@@ -1,8 +1,8 @@
 """Generated graphs and journeys show the same on `runtime` as on `langgraph`."""
 
 import pytest
-from generated import JOURNEYS, Act, Graph, graphs, travel
-from hypothesis import HealthCheck, given, settings
+from generated import JOURNEYS, Act, Graph, UnreadableError, graphs, travel
+from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 from test_programs import differences
 from twins import MANNERS, Manner, Program, play
@@ -17,6 +17,9 @@ from twins import MANNERS, Manner, Program, play
 @given(graphs(), JOURNEYS, st.sampled_from(MANNERS))
 def test_any_journey_through_any_graph_shows_the_same(plan: Graph, journey: tuple[Act, ...], manner: Manner) -> None:
     program = Program("generated", lambda lib, it: travel(lib, it, plan, journey), parallel=True, results=False)
-    expected = play("langgraph", program, manner)
+    try:
+        expected = play("langgraph", program, manner)
+    except UnreadableError:
+        reject()
     found = play("runtime", program, manner)
     assert found == expected, differences(expected, found)
