@@ -240,6 +240,8 @@ class Loop:
         session = self.session
         session.apply([TaskWrites(task.name, task.path, task.writes or (), task.triggers) for task in tasks])
         self._advanced = True
+        if session.parent is None:
+            session.bare.clear()  # an answer is for a question of the step that the run began with
         if session.wants("values") and self._wrote_output(tasks):
             yield from session.emit("values", session.values())
         writers = [task.name for task in tasks if not task.node.hidden]

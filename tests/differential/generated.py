@@ -193,7 +193,7 @@ def _route(lib: Any, router: Router) -> Callable[[State], Any]:
 
 
 class UnreadableError(Exception):
-    """The peer cannot show a thread's state, e.g. since two nodes wrote one plain key: its journey ends here."""
+    """The peer cannot show a thread's state, e.g. since two nodes wrote one plain key, or shows another each time."""
 
 
 def travel(lib: Any, it: Player, plan: Graph, journey: tuple[Act, ...]) -> None:
@@ -206,27 +206,31 @@ def travel(lib: Any, it: Player, plan: Graph, journey: tuple[Act, ...]) -> None:
         if isinstance(before, Exception):
             raise UnreadableError from before
         if act.kind == "run":
-            _run(it, graph, {"log": [act.value]}, here)
+            _run(it, plan, graph, {"log": [act.value]}, here)
         elif act.kind == "go":
             if not (before.interrupts and _asks_twice(plan)):
-                _run(it, graph, None, here)
+                _run(it, plan, graph, None, here)
         elif act.kind == "resume":
-            _run(it, graph, lib.Command(resume=act.value), here)
+            if before.interrupts and not _asks_twice(plan):
+                _run(it, plan, graph, lib.Command(resume=act.value), here)
         elif act.kind == "answer":
             answers = {i.id: f"to {i.value}" for i in before.interrupts}
             if answers:
-                _run(it, graph, lib.Command(resume=answers), here)
+                _run(it, plan, graph, lib.Command(resume=answers), here)
         else:
             _past(it, graph, plan, here, before, act)
     it.state(graph, thread())
     it.history(graph, thread())
 
 
-def _run(it: Player, graph: Any, value: Any, config: Any) -> None:
-    it.run(graph, value, config, durability="sync")
+def _run(it: Player, plan: Graph, graph: Any, value: Any, config: Any) -> None:
+    error = it.run(graph, value, config, durability="sync")
+    if error is not None and any(node.sub is not None for node in plan.nodes):
+        raise UnreadableError from error  # how far siblings of a task that failed below have come is a matter of luck
 
 
 def _asks_twice(plan: Graph) -> bool:
+    """Whether a node has a second question, which the peer may answer with what the first was told."""
     return any(n.questions > 1 or (n.sub is not None and _asks_twice(n.sub)) for n in plan.nodes)
 
 
@@ -239,8 +243,10 @@ def _past(it: Player, graph: Any, plan: Graph, here: Any, before: Any, act: Act)
         return
     config = chosen.config if act.at is not None else thread()
     if act.kind == "replay":
-        _run(it, graph, None, {**here, **config})
+        _run(it, plan, graph, None, {**here, **config})
         return
     names = [None, *(node.name for node in plan.nodes), "__start__"]
     as_node = names[act.as_node % len(names)] if act.as_node is not None else None
+    if as_node is None and chosen.next == ("__start__",):
+        return  # that the start is meant, the peer does not always see
     it.update(graph, config, {"log": [act.value]}, as_node)

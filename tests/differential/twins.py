@@ -115,8 +115,8 @@ class Player:
         self.record.append((label, value))
         return value
 
-    def run(self, graph: Any, value: Any, config: Any = None, *, without: tuple[str, ...] = (), **options: Any) -> None:
-        """One run, with all that it streams but modes `without`; an error ends it and is recorded."""
+    def run(self, graph: Any, value: Any, config: Any = None, *, without: tuple[str, ...] = (), **options: Any) -> Any:
+        """One run, with all that it streams but modes `without`. An error ends it, is recorded and returned."""
         chunks: list[Any] = []
         error: BaseException | None = None
         try:
@@ -127,9 +127,10 @@ class Player:
                 chunks.append(self._do(graph, "invoke", value, config, version=self.manner.version, **options))
         except Exception as raised:  # noqa: BLE001 - whatever a run raises is what it shows
             error = raised
-        if self.parallel:
-            chunks = in_order(chunks) if self.manner.streams else [_questions_in_order(result) for result in chunks]
+        if self.parallel and self.manner.streams:
+            chunks = in_order(chunks)
         self.record.append(("run", chunks, error))
+        return error
 
     def _stream(self, graph: Any, value: Any, config: Any, chunks: list[Any], options: dict[str, Any]) -> None:
         options = {
@@ -193,7 +194,7 @@ def play(name: str, what: Program, manner: Manner) -> list[Any]:
     else:
         player = Player(manner, what.parallel)
         what.play(library(name), player)
-    written: list[Any] = Writer(results=what.results).write(player.record)
+    written: list[Any] = Writer(results=what.results, parallel=what.parallel).write(player.record)
     return written
 
 
@@ -218,15 +219,6 @@ def in_order(chunks: list[Any]) -> list[Any]:
         places = tuple(ranks.get(part.split(":")[-1], -1) for part in ns)
         groups.append((_blank(group), places, group))
     return [group for _, _, group in sorted(groups, key=lambda one: one[:2])]
-
-
-def _questions_in_order(result: Any) -> Any:
-    """What `invoke` gave, with the questions of parallel tasks sorted: they come as the tasks ended."""
-    if isinstance(result, dict) and "__interrupt__" in result:
-        return {**result, "__interrupt__": sorted(result["__interrupt__"], key=lambda one: str(one.value))}
-    if interrupts := getattr(result, "interrupts", ()):
-        return dataclasses.replace(result, interrupts=tuple(sorted(interrupts, key=lambda one: str(one.value))))
-    return result
 
 
 def _parts(chunk: Any) -> tuple[tuple[str, ...], str, Any]:
@@ -274,7 +266,7 @@ def _owner(mode: str, data: Any, chunk: Any, ranks: dict[str, int]) -> tuple[str
 
 
 def _blank(value: Any) -> str:
-    return repr(Writer(blank=True).write(value))
+    return repr(Writer(blank=True, parallel=True).write(value))
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------
@@ -299,10 +291,11 @@ _LOOSE = frozenset(
 class Writer:
     """Values as plain data, ids as placeholders by first use."""
 
-    def __init__(self, *, blank: bool = False, results: bool = True) -> None:
+    def __init__(self, *, blank: bool = False, results: bool = True, parallel: bool = False) -> None:
         self._names: dict[str, str] = {}
         self._blank = blank
         self._results = results
+        self._parallel = parallel
 
     def write(self, value: Any) -> Any:
         """The value in comparable form."""
@@ -344,6 +337,8 @@ class Writer:
         return {**found, "error": self._kind_of_error(task.error) if failed else None}
 
     def _sequence(self, value: list[Any] | tuple[Any, ...]) -> Any:
+        if self._parallel and len(value) > 1 and all(map(_is_question, value)):
+            value = type(value)(sorted(value, key=_question_text))  # they come as their tasks ended
         items = [self.write(item) for item in value]
         return {"()": items} if isinstance(value, tuple) else items
 
@@ -361,6 +356,14 @@ class Writer:
         if self._blank:
             return "<id>"
         return self._names.setdefault(found.group(), f"<{len(self._names)}>")
+
+
+def _is_question(value: Any) -> bool:
+    return type(value).__name__ == "Interrupt" or (isinstance(value, dict) and {"id", "value"} <= value.keys())
+
+
+def _question_text(question: Any) -> str:
+    return str(question["value"] if isinstance(question, dict) else question.value)
 
 
 def _is_loose(key: Any) -> bool:
