@@ -193,7 +193,7 @@ def _route(lib: Any, router: Router) -> Callable[[State], Any]:
 
 
 class UnreadableError(Exception):
-    """The peer cannot show a thread's state, e.g. since two nodes wrote one plain key, or shows another each time."""
+    """The peer cannot show a thread's state, e.g. since two nodes wrote one plain key, or another each time."""
 
 
 def travel(lib: Any, it: Player, plan: Graph, journey: tuple[Act, ...]) -> None:
@@ -205,13 +205,15 @@ def travel(lib: Any, it: Player, plan: Graph, journey: tuple[Act, ...]) -> None:
         before = it.state(graph, thread())
         if isinstance(before, Exception):
             raise UnreadableError from before
+        if len({i.value for i in before.interrupts}) < len(before.interrupts):
+            raise UnreadableError  # questions that cannot be told apart come in any order
         if act.kind == "run":
             _run(it, plan, graph, {"log": [act.value]}, here)
         elif act.kind == "go":
-            if not (before.interrupts and _asks_twice(plan)):
+            if not (before.interrupts and _may_answer_again(plan)):
                 _run(it, plan, graph, None, here)
         elif act.kind == "resume":
-            if before.interrupts and not _asks_twice(plan):
+            if before.interrupts and not _may_answer_again(plan):
                 _run(it, plan, graph, lib.Command(resume=act.value), here)
         elif act.kind == "answer":
             answers = {i.id: f"to {i.value}" for i in before.interrupts}
@@ -229,9 +231,9 @@ def _run(it: Player, plan: Graph, graph: Any, value: Any, config: Any) -> None:
         raise UnreadableError from error  # how far siblings of a task that failed below have come is a matter of luck
 
 
-def _asks_twice(plan: Graph) -> bool:
-    """Whether a node has a second question, which the peer may answer with what the first was told."""
-    return any(n.questions > 1 or (n.sub is not None and _asks_twice(n.sub)) for n in plan.nodes)
+def _may_answer_again(plan: Graph) -> bool:
+    """Whether a node can have a second question: the peer may answer it with what the first was told."""
+    return any(node.questions > 1 or node.sub is not None for node in plan.nodes)
 
 
 def _past(it: Player, graph: Any, plan: Graph, here: Any, before: Any, act: Act) -> None:
@@ -247,6 +249,6 @@ def _past(it: Player, graph: Any, plan: Graph, here: Any, before: Any, act: Act)
         return
     names = [None, *(node.name for node in plan.nodes), "__start__"]
     as_node = names[act.as_node % len(names)] if act.as_node is not None else None
-    if as_node is None and chosen.next == ("__start__",):
-        return  # that the start is meant, the peer does not always see
+    if as_node is None and (plan.joins or chosen.next == ("__start__",)):
+        return  # who wrote last, the peer does not always see at the start and after joins
     it.update(graph, config, {"log": [act.value]}, as_node)
