@@ -9,22 +9,31 @@ from __future__ import annotations
 import asyncio
 import random
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypedDict, TypeVar
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypedDict, TypeVar
 
-from runtime.checkpoint.serde.jsonplus import JsonPlusSerializer
+from runtime.checkpoint.serde.codec import dumps, loads, unwrap, wrap
+from runtime.checkpoint.serde.jsonplus import JsonPlusSerializer, SerializerProtocol
+from runtime.checkpoint.serde.types import WHOLE, OpaqueValue, allow
 from runtime.constants import ERROR, INTERRUPT, RESUME
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
 V = TypeVar("V", int, float, str)
+P = ParamSpec("P")
+T = TypeVar("T")
 ChannelVersions = dict[str, Any]
 PendingWrite = tuple[str, str, Any]
 """(task id, channel, value)."""
 WRITES_IDX_MAP: Mapping[str, int] = {ERROR: -1, "__scheduled__": -2, INTERRUPT: -3, RESUME: -4}
 """Notes about a task replace themselves; its other writes are numbered from 0."""
+
+
+_PAGE = 32
+"""Checkpoints that `alist` reads at a time."""
 
 
 class CheckpointMetadata(TypedDict, total=False):
@@ -83,7 +92,6 @@ class CheckpointHeader:
     """Tasks that wait for an answer."""
     error: str | None = None
     """Of the first task that failed here."""
-    extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 class BaseCheckpointSaver(ABC, Generic[V]):
@@ -92,13 +100,46 @@ class BaseCheckpointSaver(ABC, Generic[V]):
     instant: bool = False
     """Whether calls never wait, so that async code may call the sync methods directly."""
 
-    def __init__(self, *, serde: JsonPlusSerializer | None = None) -> None:
-        self.serde = serde or JsonPlusSerializer()
+    def __init__(self, *, serde: SerializerProtocol | None = None) -> None:
+        self.serde: SerializerProtocol = serde or JsonPlusSerializer()
+        self._plain = type(self.serde) is JsonPlusSerializer
+        """Whether values are stored in our own format, without the detour of a serialiser that somebody passed."""
 
     @property
     def config_specs(self) -> list[Any]:
         """Config fields beyond the usual ones: none."""
         return []
+
+    def with_allowlist(self, classes: Iterable[type]) -> BaseCheckpointSaver[V]:
+        """This saver, with classes that stored values may become in this process."""
+        allow(*classes)
+        return self
+
+    def dump(self, key: str, value: Any) -> bytes:
+        """Bytes of a value. Raises TypeError naming the state key and the type that cannot be kept."""
+        try:
+            return dumps(value) if self._plain else wrap(*self.serde.dumps_typed(value))
+        except TypeError as error:
+            raise TypeError(f"Key '{key}': {error}") from error
+
+    def dump_metadata(self, metadata: Mapping[str, Any]) -> bytes:
+        """Bytes of a checkpoint's metadata. Raises TypeError naming the entry that cannot be kept."""
+        try:
+            return dumps(dict(metadata))
+        except TypeError:
+            for key, value in metadata.items():
+                self.dump(f"metadata.{key}", value)
+            raise
+
+    def load(self, payload: bytes) -> Any:
+        """The value of bytes that `dump` made. What cannot be read comes as an OpaqueValue, never as an error."""
+        typed = None if self._plain else unwrap(payload)
+        if typed is None:
+            return loads(payload)
+        try:
+            return self.serde.loads_typed(typed)
+        except Exception:  # noqa: BLE001 - e.g. the wrong key: a thread that cannot be read can still be shown
+            return OpaqueValue(typed[0], payload, WHOLE)
 
     def get(self, config: RunnableConfig) -> Any:
         """The checkpoint that a config names, or the newest; None if there is none."""
@@ -141,12 +182,24 @@ class BaseCheckpointSaver(ABC, Generic[V]):
         """Give another thread the same checkpoints."""
 
     @abstractmethod
-    def headers(self, thread_id: str, checkpoint_ns: str = "") -> Iterator[CheckpointHeader]:
-        """The checkpoints of a namespace, newest first, without reading a value."""
+    def headers(
+        self, thread_id: str, checkpoint_ns: str | None = "", *, limit: int | None = None, before: str | None = None
+    ) -> Iterator[CheckpointHeader]:
+        """Checkpoints, newest first, without reading a value.
+
+        Args:
+            checkpoint_ns: None for those of all namespaces.
+            limit: at most so many.
+            before: only those with a smaller id.
+        """
 
     @abstractmethod
     def namespaces(self, thread_id: str) -> Sequence[tuple[str, int]]:
         """(namespace, number of checkpoints) of a thread."""
+
+    @abstractmethod
+    def threads(self) -> Sequence[str]:
+        """The ids of all threads."""
 
     def get_next_version(self, current: Any, channel: None) -> Any:
         """The version after `current`: greater than it, and unlike that of any other branch."""
@@ -155,13 +208,17 @@ class BaseCheckpointSaver(ABC, Generic[V]):
 
     # -- async twins -----------------------------------------------------------------------------------------------------
 
+    async def _away(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """The result of a call that may wait, without making the event loop wait."""
+        return call(*args, **kwargs) if self.instant else await asyncio.to_thread(call, *args, **kwargs)
+
     async def aget(self, config: RunnableConfig) -> Any:
         """`get`, awaited."""
-        return await asyncio.to_thread(self.get, config)
+        return await self._away(self.get, config)
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """`get_tuple`, awaited."""
-        return await asyncio.to_thread(self.get_tuple, config)
+        return await self._away(self.get_tuple, config)
 
     async def alist(
         self,
@@ -171,29 +228,35 @@ class BaseCheckpointSaver(ABC, Generic[V]):
         before: RunnableConfig | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
-        """`list`, awaited."""
+        """`list`, awaited page by page."""
+        listed = self.list(config, filter=filter, before=before, limit=limit)
 
-        def read() -> Sequence[CheckpointTuple]:
-            return [*self.list(config, filter=filter, before=before, limit=limit)]
+        def page() -> Sequence[CheckpointTuple]:
+            return [*islice(listed, _PAGE)]
 
-        for item in await asyncio.to_thread(read):
-            yield item
+        while read := await self._away(page):
+            for item in read:
+                yield item
 
     async def aput(
         self, config: RunnableConfig, checkpoint: Any, metadata: Any, new_versions: ChannelVersions
     ) -> RunnableConfig:
         """`put`, awaited."""
-        return await asyncio.to_thread(self.put, config, checkpoint, metadata, new_versions)
+        return await self._away(self.put, config, checkpoint, metadata, new_versions)
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
         """`put_writes`, awaited."""
-        await asyncio.to_thread(self.put_writes, config, writes, task_id, task_path)
+        await self._away(self.put_writes, config, writes, task_id, task_path)
 
     async def adelete_thread(self, thread_id: str) -> None:
         """`delete_thread`, awaited."""
-        await asyncio.to_thread(self.delete_thread, thread_id)
+        await self._away(self.delete_thread, thread_id)
+
+    async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        """`copy_thread`, awaited."""
+        await self._away(self.copy_thread, source_thread_id, target_thread_id)
 
 
 def numbered(writes: Sequence[tuple[str, Any]]) -> Iterator[tuple[int, str, Any]]:
@@ -205,6 +268,21 @@ def numbered(writes: Sequence[tuple[str, Any]]) -> Iterator[tuple[int, str, Any]
 def matches(metadata: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> bool:
     """Whether metadata has all the wanted entries."""
     return all(metadata.get(key) == value for key, value in (wanted or {}).items())
+
+
+def waits_and_error(notes: Iterable[tuple[str, str, Any, bool]]) -> tuple[int, str | None]:
+    """How many tasks of a checkpoint wait for an answer, and the first error.
+
+    Args:
+        notes: (task id, channel, error, whether the task has ended) of its tasks' questions and errors.
+    """
+    waits, first = 0, None
+    for _, channel, error, ended in notes:
+        if not ended and channel == INTERRUPT:
+            waits += 1
+        elif not ended and channel == ERROR:
+            first = first or str(error)
+    return waits, first
 
 
 def place(thread_id: str, checkpoint_ns: str, checkpoint_id: str) -> Any:

@@ -1,9 +1,13 @@
-"""A saver in memory: for tests, notebooks and previews. Gone with the process."""
+"""A saver in memory: for tests, notebooks and previews. Gone with the process.
+
+What comes back never shares anything changeable with what went in: values are kept as bytes, or as they are where nobody can
+change them. One rule for callers: a checkpoint's `versions_seen` may get new inner dicts, but theirs are not changed in place.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +20,11 @@ from runtime.checkpoint.base import (
     matches,
     numbered,
     place,
+    waits_and_error,
 )
-from runtime.checkpoint.serde.jsonplus import JsonPlusSerializer, dumps, loads
-from runtime.constants import ERROR, INTERRUPT
+from runtime.checkpoint.serde.codec import loads
+from runtime.checkpoint.serde.jsonplus import SerializerProtocol
+from runtime.constants import ERROR
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -27,24 +33,8 @@ _IMMUTABLE = (str, int, float, bool, type(None), bytes)
 """Kept as they are: nobody can change them behind our back."""
 
 
-@dataclass(slots=True)
-class _Stored:
-    checkpoint: dict[str, Any]
-    """Without values."""
-    metadata: bytes
-    parent_id: str | None
-    channels: tuple[str, ...]
-    """Channels that had a value."""
-    writes: dict[tuple[str, int], tuple[str, Any, str]] = field(default_factory=dict)
-    """(task id, index) to (channel, frozen value, task path)."""
-
-
-def _freeze(value: Any) -> Any:
-    return value if type(value) in _IMMUTABLE else _Packed(dumps(value))
-
-
 class _Packed:
-    """A value as bytes: what comes back never shares with what went in."""
+    """A value as bytes."""
 
     __slots__ = ("payload",)
 
@@ -52,8 +42,38 @@ class _Packed:
         self.payload = payload
 
 
-def _thaw(value: Any) -> Any:
-    return loads(value.payload) if type(value) is _Packed else value
+@dataclass(slots=True)
+class _Stored:
+    """A checkpoint."""
+
+    checkpoint: dict[str, Any]
+    """Without values."""
+    metadata: bytes
+    parent_id: str | None
+    channels: tuple[str, ...]
+    """Channels that had a value."""
+
+
+Writes = dict[tuple[str, int], tuple[str, Any, str]]
+"""(task id, index) to (channel, frozen value, task path)."""
+
+
+@dataclass(slots=True)
+class _Thread:
+    """All that is kept of a thread."""
+
+    lines: dict[str, dict[str, _Stored]] = field(default_factory=dict)
+    """Namespace, checkpoint id."""
+    newest: dict[str, str] = field(default_factory=dict)
+    """Namespace to the greatest checkpoint id."""
+    values: dict[tuple[str, str, Any], Any] = field(default_factory=dict)
+    """(namespace, channel, version) to frozen value."""
+    writes: dict[tuple[str, str], Writes] = field(default_factory=dict)
+    """(namespace, checkpoint id): they may come before their checkpoint."""
+
+
+_NOTHING = _Thread()
+"""What a thread that nobody wrote to looks like. Never written to."""
 
 
 class InMemorySaver(BaseCheckpointSaver[str]):
@@ -61,19 +81,21 @@ class InMemorySaver(BaseCheckpointSaver[str]):
 
     instant = True
 
-    def __init__(self, *, serde: JsonPlusSerializer | None = None) -> None:
+    def __init__(self, *, serde: SerializerProtocol | None = None) -> None:
         super().__init__(serde=serde)
         self._lock = threading.RLock()
-        self._checkpoints: dict[str, dict[str, dict[str, _Stored]]] = {}
-        """Thread, namespace, checkpoint id (in the order they were put)."""
-        self._values: dict[tuple[str, str, str, Any], Any] = {}
-        """(thread, namespace, channel, version) to frozen value."""
-        self._newest: dict[tuple[str, str], str] = {}
+        self._threads: dict[str, _Thread] = {}
 
     def __enter__(self) -> InMemorySaver:
         return self
 
     def __exit__(self, *exc: object) -> None:
+        return None
+
+    async def __aenter__(self) -> InMemorySaver:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
         return None
 
     # -- write ---------------------------------------------------------------------------------------------------------
@@ -84,23 +106,21 @@ class InMemorySaver(BaseCheckpointSaver[str]):
         """Store a checkpoint. Raises TypeError, naming the channel, for a value that cannot be kept."""
         configurable = config["configurable"]
         thread_id, ns = str(configurable["thread_id"]), configurable.get("checkpoint_ns", "")
-        values = checkpoint["channel_values"]
-        frozen = {}
-        for channel, version in new_versions.items():
-            if channel in values:
-                frozen[(thread_id, ns, channel, version)] = freeze_channel(channel, values[channel])
-        kept = {key: value for key, value in checkpoint.items() if key != "channel_values"}
-        stored = _Stored(kept, dumps(dict(metadata)), configurable.get("checkpoint_id"), tuple(values))
+        values, checkpoint_id = checkpoint["channel_values"], checkpoint["id"]
+        frozen = {
+            (ns, channel, version): self._freeze(channel, values[channel])
+            for channel, version in new_versions.items()
+            if channel in values
+        }
+        kept = {key: _shallow(item) for key, item in checkpoint.items() if key != "channel_values"}
+        parent_id = configurable.get("checkpoint_id")
+        stored = _Stored(kept, self.dump_metadata(metadata), parent_id, tuple(values))
         with self._lock:
-            self._values.update(frozen)
-            line = self._checkpoints.setdefault(thread_id, {}).setdefault(ns, {})
-            old = line.get(checkpoint["id"])
-            if old is not None:
-                stored.writes = old.writes
-            line[checkpoint["id"]] = stored
-            key = (thread_id, ns)
-            self._newest[key] = max(self._newest.get(key, ""), checkpoint["id"])
-        return place(thread_id, ns, checkpoint["id"])  # type: ignore[no-any-return]  # a RunnableConfig by shape
+            thread = self._thread(thread_id)
+            thread.values.update(frozen)
+            thread.lines.setdefault(ns, {})[checkpoint_id] = stored
+            thread.newest[ns] = max(thread.newest.get(ns, ""), checkpoint_id)
+        return place(thread_id, ns, checkpoint_id)  # type: ignore[no-any-return]  # a RunnableConfig by shape
 
     def put_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
@@ -108,35 +128,42 @@ class InMemorySaver(BaseCheckpointSaver[str]):
         """Store a task's writes. Raises TypeError, naming the channel, for a value that cannot be kept."""
         configurable = config["configurable"]
         frozen = {
-            (task_id, index): (channel, freeze_channel(channel, value), task_path)
+            (task_id, index): (channel, self._freeze(channel, value), task_path)
             for index, channel, value in numbered(writes)
         }
-        thread_id, ns = str(configurable["thread_id"]), configurable.get("checkpoint_ns", "")
+        key = (configurable.get("checkpoint_ns", ""), configurable["checkpoint_id"])
         with self._lock:
-            stored = self._checkpoints.get(thread_id, {}).get(ns, {}).get(configurable["checkpoint_id"])
-            if stored is not None:
-                stored.writes.update(frozen)
+            thread = self._thread(str(configurable["thread_id"]))
+            thread.writes.setdefault(key, {}).update(frozen)
 
     def delete_thread(self, thread_id: str) -> None:
         """Remove all that is stored of a thread."""
         with self._lock:
-            self._checkpoints.pop(thread_id, None)
-            self._values = {key: value for key, value in self._values.items() if key[0] != thread_id}
-            self._newest = {key: value for key, value in self._newest.items() if key[0] != thread_id}
+            self._threads.pop(str(thread_id), None)
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         """Give another thread the same checkpoints."""
         with self._lock:
-            for ns, line in self._checkpoints.get(source_thread_id, {}).items():
-                copies = {
-                    key: _Stored(s.checkpoint, s.metadata, s.parent_id, s.channels, dict(s.writes))
-                    for key, s in line.items()
-                }
-                self._checkpoints.setdefault(target_thread_id, {})[ns] = copies
-                self._newest[(target_thread_id, ns)] = self._newest[(source_thread_id, ns)]
-            self._values.update(
-                {(target_thread_id, *key[1:]): v for key, v in self._values.items() if key[0] == source_thread_id}
-            )
+            source, target = self._thread(str(source_thread_id)), self._thread(str(target_thread_id))
+            for ns, line in source.lines.items():
+                target.lines.setdefault(ns, {}).update(line)
+                target.newest[ns] = max(target.newest.get(ns, ""), source.newest[ns])
+            target.values.update(source.values)
+            for key, writes in source.writes.items():
+                target.writes.setdefault(key, {}).update(writes)
+
+    def _thread(self, thread_id: str) -> _Thread:
+        """A thread to write to."""
+        found = self._threads.get(thread_id)
+        if found is None:
+            found = self._threads[thread_id] = _Thread()
+        return found
+
+    def _freeze(self, channel: str, value: Any) -> Any:
+        return value if type(value) in _IMMUTABLE else _Packed(self.dump(channel, value))
+
+    def _thaw(self, value: Any) -> Any:
+        return self.load(value.payload) if type(value) is _Packed else value
 
     # -- read ----------------------------------------------------------------------------------------------------------
 
@@ -145,29 +172,31 @@ class InMemorySaver(BaseCheckpointSaver[str]):
         configurable = config["configurable"]
         thread_id, ns = str(configurable["thread_id"]), configurable.get("checkpoint_ns", "")
         with self._lock:
-            wanted = configurable.get("checkpoint_id") or self._newest.get((thread_id, ns))
-            stored = self._checkpoints.get(thread_id, {}).get(ns, {}).get(wanted or "")
-            return None if stored is None or wanted is None else self._tuple(thread_id, ns, wanted, stored)
+            thread = self._threads.get(thread_id, _NOTHING)
+            wanted = configurable.get("checkpoint_id") or thread.newest.get(ns, "")
+            stored = thread.lines.get(ns, {}).get(wanted)
+            return None if stored is None else self._tuple(thread_id, ns, wanted, stored)
 
     def _tuple(self, thread_id: str, ns: str, checkpoint_id: str, stored: _Stored) -> CheckpointTuple:
-        versions = stored.checkpoint["channel_versions"]
-        values = {}
-        for channel in stored.channels:
-            key = (thread_id, ns, channel, versions.get(channel))
-            if key in self._values:
-                values[channel] = _thaw(self._values[key])
-        writes = [
-            (task_id, channel, _thaw(value))
-            for (task_id, _), (channel, value, _path) in sorted(
-                stored.writes.items(), key=lambda item: (item[1][2], item[0][0], item[0][1])
-            )
-        ]
+        thread = self._threads.get(thread_id, _NOTHING)
+        checkpoint = {key: _copied(item) for key, item in stored.checkpoint.items()}
+        versions = checkpoint["channel_versions"]
+        keys = {channel: (ns, channel, versions.get(channel)) for channel in stored.channels}
+        checkpoint["channel_values"] = {
+            channel: self._thaw(thread.values[key]) for channel, key in keys.items() if key in thread.values
+        }
+        writes = thread.writes.get((ns, checkpoint_id), {})
         return CheckpointTuple(
             place(thread_id, ns, checkpoint_id),
-            {**stored.checkpoint, "channel_values": values},
+            checkpoint,
             loads(stored.metadata),
             place(thread_id, ns, stored.parent_id) if stored.parent_id else None,
-            writes,
+            [
+                (task_id, channel, self._thaw(value))
+                for (task_id, _), (channel, value, _path) in sorted(
+                    writes.items(), key=lambda item: (item[1][2], item[0])
+                )
+            ],
         )
 
     def list(
@@ -180,78 +209,88 @@ class InMemorySaver(BaseCheckpointSaver[str]):
     ) -> Iterator[CheckpointTuple]:
         """Checkpoints, newest first."""
         configurable = (config or {}).get("configurable", {})
-        wanted_ns, wanted_id = configurable.get("checkpoint_ns"), configurable.get("checkpoint_id")
-        stop = checkpoint_id_of(before)
-        with self._lock:
-            threads = [str(configurable["thread_id"])] if "thread_id" in configurable else [*self._checkpoints]
-            found = [
-                (key, thread_id, ns, stored)
-                for thread_id in threads
-                for ns, line in self._checkpoints.get(thread_id, {}).items()
-                if wanted_ns is None or ns == wanted_ns
-                for key, stored in line.items()
-                if (wanted_id is None or key == wanted_id) and (stop is None or key < stop)
-            ]
-        found.sort(key=lambda item: item[0], reverse=True)
-        left = limit
-        for key, thread_id, ns, stored in found:
-            if left is not None and left <= 0:
+        thread_id, ns = configurable.get("thread_id"), configurable.get("checkpoint_ns")
+        found = self._found(None if thread_id is None else str(thread_id), ns, checkpoint_id_of(before))
+        wanted = configurable.get("checkpoint_id")
+        left = len(found) if limit is None else limit
+        for key, thread, line, stored in found:
+            if left <= 0:
                 return
+            if wanted and key != wanted:
+                continue
             if filter and not matches(loads(stored.metadata), filter):
                 continue
-            left = None if left is None else left - 1
+            left -= 1
             with self._lock:
-                item = self._tuple(thread_id, ns, key, stored)
+                item = self._tuple(thread, line, key, stored)
             yield item
 
-    def headers(self, thread_id: str, checkpoint_ns: str = "") -> Iterator[CheckpointHeader]:
-        """The checkpoints of a namespace, newest first, without reading a value."""
+    def _found(
+        self, thread_id: str | None, ns: str | None, before: str | None
+    ) -> Sequence[tuple[str, str, str, _Stored]]:
+        """(checkpoint id, thread, namespace, checkpoint), newest first."""
         with self._lock:
-            line = sorted(self._checkpoints.get(thread_id, {}).get(checkpoint_ns, {}).items(), reverse=True)
-            for key, stored in line:
-                metadata = loads(stored.metadata)
-                waits, error = _notes(stored)
-                yield CheckpointHeader(
-                    thread_id=thread_id,
-                    checkpoint_ns=checkpoint_ns,
-                    checkpoint_id=key,
-                    parent_id=stored.parent_id,
-                    step=metadata.get("step", -1),
-                    source=metadata.get("source", "loop"),
-                    ts=stored.checkpoint["ts"],
-                    metadata=metadata,
-                    channel_versions=stored.checkpoint["channel_versions"],
-                    writers=tuple(stored.checkpoint.get("writers") or ()),
-                    next=tuple(stored.checkpoint.get("next_nodes") or ()),
-                    interrupts=waits,
-                    error=error,
-                )
+            found = [
+                (key, name, at, stored)
+                for name in (self._threads if thread_id is None else (thread_id,))
+                for at, line in self._threads.get(name, _NOTHING).lines.items()
+                if ns is None or at == ns
+                for key, stored in line.items()
+                if before is None or key < before
+            ]
+        found.sort(key=lambda item: item[:3], reverse=True)
+        return found
+
+    def headers(
+        self, thread_id: str, checkpoint_ns: str | None = "", *, limit: int | None = None, before: str | None = None
+    ) -> Iterator[CheckpointHeader]:
+        """Checkpoints, newest first, without reading a value."""
+        for key, name, ns, stored in self._found(str(thread_id), checkpoint_ns, before)[:limit]:
+            metadata = loads(stored.metadata)
+            with self._lock:
+                waits, error = waits_and_error(self._notes(name, ns, key))
+            yield CheckpointHeader(
+                thread_id=name,
+                checkpoint_ns=ns,
+                checkpoint_id=key,
+                parent_id=stored.parent_id,
+                step=metadata.get("step", -1),
+                source=metadata.get("source", "loop"),
+                ts=stored.checkpoint["ts"],
+                metadata=metadata,
+                channel_versions=dict(stored.checkpoint["channel_versions"]),
+                writers=tuple(stored.checkpoint.get("writers") or ()),
+                next=tuple(stored.checkpoint.get("next_nodes") or ()),
+                interrupts=waits,
+                error=error,
+            )
+
+    def _notes(self, thread_id: str, ns: str, checkpoint_id: str) -> Iterable[tuple[str, str, Any, bool]]:
+        """(task id, channel, error, whether the task has ended) of the tasks' questions and errors."""
+        writes = self._threads.get(thread_id, _NOTHING).writes.get((ns, checkpoint_id), {})
+        ended = {task_id for task_id, index in writes if index >= 0}
+        for (task_id, index), (channel, value, _) in writes.items():
+            if index < 0:
+                yield task_id, channel, self._thaw(value) if channel == ERROR else None, task_id in ended
 
     def namespaces(self, thread_id: str) -> Sequence[tuple[str, int]]:
         """(namespace, number of checkpoints) of a thread."""
         with self._lock:
-            return sorted((ns, len(line)) for ns, line in self._checkpoints.get(thread_id, {}).items())
+            thread = self._threads.get(str(thread_id), _NOTHING)
+            return sorted((ns, len(line)) for ns, line in thread.lines.items())
+
+    def threads(self) -> Sequence[str]:
+        """The ids of all threads."""
+        with self._lock:
+            return sorted(name for name, thread in self._threads.items() if thread.lines)
 
 
 MemorySaver = InMemorySaver
 
 
-def freeze_channel(channel: str, value: Any) -> Any:
-    """A value that nobody can change any more. Raises TypeError naming channel and type."""
-    try:
-        return _freeze(value)
-    except TypeError as error:
-        raise TypeError(f"Key '{channel}': {error}") from error
+def _shallow(item: Any) -> Any:
+    return dict(item) if type(item) is dict else [*item] if type(item) is list else item
 
 
-def _notes(stored: _Stored) -> tuple[int, str | None]:
-    """How many tasks wait for an answer, and the first error."""
-    asked, ended, error = set(), set(), None
-    for (task_id, index), (channel, value, _) in stored.writes.items():
-        if channel == INTERRUPT:
-            asked.add(task_id)
-        elif channel == ERROR:
-            error = error or str(_thaw(value))
-        elif index >= 0:
-            ended.add(task_id)
-    return len(asked - ended), error
+def _copied(item: Any) -> Any:
+    return {key: _shallow(inner) for key, inner in item.items()} if type(item) is dict else _shallow(item)

@@ -1,17 +1,20 @@
-"""The tables that checkpoints are stored in, for SQLite and, with the same definition, PostgreSQL.
+"""The tables that checkpoints are stored in, for SQLite and, with the same definition, PostgreSQL; and their versions.
 
-Small columns for what a timeline shows; values apart, by channel and version; task writes as rows of their own.
+Small columns for what a timeline shows; values apart, by channel and version; task writes as rows of their own. Refuses:
+connections (sqlite_file.py).
 """
 
 from __future__ import annotations
 
-from sqlalchemy import Index
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import Index, text
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
 from sqlmodel import Field, SQLModel
 
-VERSION = 1
-"""Of this schema; stored in the file, so that a later version can upgrade it."""
+VERSION = 2
+"""Of this schema; stored in the database, so that a later version can upgrade it."""
 
 
 class CheckpointRow(SQLModel, table=True):
@@ -65,17 +68,42 @@ class WriteRow(SQLModel, table=True):
     payload: bytes
     task_path: str
 
+    __table_args__ = (
+        Index(
+            "task_write_note",
+            *("thread_id", "checkpoint_ns", "checkpoint_id", "task_id", "idx"),
+            sqlite_where=text("idx < 0"),
+            postgresql_where=text("idx < 0"),
+        ),
+    )
+
+
+class SchemaRow(SQLModel, table=True):
+    """The version of the tables: one row."""
+
+    __tablename__ = "checkpoint_schema"
+
+    version: int = Field(primary_key=True)
+
 
 TABLES = (CheckpointRow, ValueRow, WriteRow)
+MIGRATIONS: Mapping[int, Sequence[str]] = {
+    1: (
+        """CREATE INDEX IF NOT EXISTS task_write_note
+ ON task_write (thread_id, checkpoint_ns, checkpoint_id, task_id, idx) WHERE idx < 0""",
+    ),
+}
+"""A version to the statements that make the next one of it. Version 1 had no `checkpoint_schema`."""
 
 
 def sqlite_statements() -> list[str]:
     """The statements that make the tables in a SQLite file that has none."""
     dialect = sqlite.dialect()
     statements = []
-    for model in TABLES:
+    for model in (*TABLES, SchemaRow):
         table = SQLModel.metadata.tables[str(model.__tablename__)]
         create = str(CreateTable(table, if_not_exists=True).compile(dialect=dialect)).strip()
-        statements.append(f"{create} WITHOUT ROWID" if model is not ValueRow else create)
+        # A checkpoint's row is small and read in order of its key; those of values and writes may be large.
+        statements.append(f"{create} WITHOUT ROWID" if model is CheckpointRow else create)
         statements.extend(str(CreateIndex(i, if_not_exists=True).compile(dialect=dialect)) for i in table.indexes)
     return statements

@@ -1,36 +1,60 @@
 """Which classes a stored value may become: an allow-list. Nothing is ever imported because stored bytes name it.
 
-A class is allowed when it is built in, when a graph's schema names it (`allow`), or when a live object of it was stored by
-this process. Bytes that name any other class load as an OpaqueValue.
+A class is allowed when it is langchain-core's or this runtime's own data, when a graph's schema mentions it
+(`allow_schema`), when somebody says so (`allow`), or when a live object of it was stored by this process. Bytes that name
+any other class load as an OpaqueValue.
 """
 
 from __future__ import annotations
 
-import dataclasses
+import importlib
 import sys
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, get_args, get_origin, get_type_hints
 
 _KNOWN: dict[str, type] = {}
-_LOCK = threading.Lock()
-_OPTIONAL_MODULES = (
+_PENDING: list[type] = []
+"""Schemas that nobody has looked into yet."""
+_LOCK = threading.RLock()
+_OWN_MODULES = (
     "langchain_core.messages",
     "langchain_core.documents",
+    "langchain_core.agents",
+    "langchain_core.outputs",
+    "langchain_core.prompt_values",
     "runtime.types",
     "runtime.store.base",
-    "langgraph.types",
 )
-"""Modules whose classes may be revived, once the program itself has imported them."""
+"""Modules of data classes that this package depends on: imported when a stored value needs one."""
+_LOADED_MODULES = ("langgraph.types", "langgraph.store.base")
+"""The same, but looked at only where the program itself has imported them."""
+_BUILTIN_MODULES = frozenset({"builtins", "typing", "typing_extensions", "collections", "collections.abc", "types"})
+UNREADABLE = "unreadable bytes"
+WHOLE = -1
+"""The code of an OpaqueValue that is a whole stored value, and not a tagged part of one."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class OpaqueValue:
     """A stored value whose class this process does not know: shown by name, written back byte for byte."""
 
     type_name: str
+    """`module:qualified.name`, or what kind of value it is."""
     payload: bytes
+    """The stored bytes, untouched."""
+    code: int = 1
+    """How they were tagged."""
+
+    def __repr__(self) -> str:
+        return f"OpaqueValue({self.type_name!r}, {len(self.payload)} bytes)"
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"{self!r} has no attribute {name!r}: the value was stored as a class that is not allowed here. Name the "
+            f"class in the graph's state schema, or call runtime.checkpoint.serde.types.allow(...) with it."
+        )
 
 
 def type_name(cls: type) -> str:
@@ -45,39 +69,59 @@ def allow(*classes: type) -> None:
             _KNOWN[type_name(cls)] = cls
 
 
+def allow_schema(*schemas: type) -> None:
+    """Let stored values become instances of what these state schemas mention. Cheap: looked into when first needed."""
+    with _LOCK:
+        _PENDING.extend(schemas)
+
+
 def find(name: str) -> type | None:
     """The allowed class of that name."""
     found = _KNOWN.get(name)
-    return found if found is not None else _optional(name)
+    if found is None and _PENDING:
+        with _LOCK:
+            todo, _PENDING[:] = [*_PENDING], []
+            allow(*mentioned(todo))
+        found = _KNOWN.get(name)
+    return found if found is not None else _listed(name)
 
 
-def _optional(name: str) -> type | None:
-    """A class of a module in the fixed list above, if that module is loaded."""
+def _listed(name: str) -> type | None:
+    """A class of a module in the fixed lists above."""
     module, _, qualname = name.partition(":")
-    for package in _OPTIONAL_MODULES:
-        loaded = sys.modules.get(package)
-        if loaded is not None and (module == package or module.startswith(package + ".")):
-            cls = getattr(loaded, qualname, None)
-            if isinstance(cls, type) and type_name(cls) == name:
-                allow(cls)
-                return cls
+    for package in (*_OWN_MODULES, *_LOADED_MODULES):
+        if module != package and not module.startswith(f"{package}."):
+            continue
+        if package in _OWN_MODULES:
+            importlib.import_module(package)  # the name comes from the list, not from stored bytes
+        cls = getattr(sys.modules.get(module), qualname, None)
+        if isinstance(cls, type) and type_name(cls) == name:
+            allow(cls)
+            return cls
     return None
 
 
-def allow_annotations(annotations: Iterable[Any]) -> None:
-    """Allow every class that annotations mention: their arguments, and the fields of dataclasses and models."""
+def mentioned(annotations: Iterable[Any]) -> set[type]:
+    """The classes that annotations mention: arguments of generics, fields of classes, and their subclasses."""
+    found: set[type] = set()
     seen: set[int] = set()
-    todo = list(annotations)
+    todo = [*annotations]
     while todo:
         hint = todo.pop()
         if id(hint) in seen:
             continue
         seen.add(id(hint))
-        todo.extend(get_args(hint))
-        if not isinstance(hint, type):
-            continue
-        if hint.__module__ not in ("builtins", "typing", "typing_extensions", "collections.abc"):
-            allow(hint)
-        if dataclasses.is_dataclass(hint):
-            todo.extend(field.type for field in dataclasses.fields(hint))
-        todo.extend(field.annotation for field in getattr(hint, "model_fields", {}).values())
+        todo.extend((*get_args(hint), get_origin(hint)))
+        if isinstance(hint, type) and hint.__module__ not in _BUILTIN_MODULES and hint.__module__ != "pydantic.main":
+            found.add(hint)
+            todo.extend(_annotations(hint))
+            todo.extend(type.__subclasses__(hint))
+    return found
+
+
+def _annotations(cls: type) -> Iterable[Any]:
+    try:
+        return get_type_hints(cls, include_extras=True).values()
+    except Exception:  # noqa: BLE001 - a name that cannot be resolved raises anything; what can be read is enough
+        own: dict[str, Any] = getattr(cls, "__annotations__", {})
+        return [hint for hint in own.values() if not isinstance(hint, str)]
