@@ -7,7 +7,7 @@ No threads, no awaits, no database.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 TaskId = NewType("TaskId", str)
 CONTEXT_KEY = "__forkpoint_context"
 """Key of the context in a task's `configurable`."""
+_MOST_QUESTIONS = 1000
+"""Of one task, where a question is looked for by its id."""
 
 
 def interrupt_id(task_id: str, index: int) -> str:
@@ -29,44 +31,98 @@ def interrupt_id(task_id: str, index: int) -> str:
     return blake2b(f"{task_id}#{index}".encode(), digest_size=16).hexdigest()
 
 
+def own_questions(task_id: str, ids: Iterable[str]) -> dict[str, int]:
+    """Of these question ids, those that the task itself asked (and no graph that it called), each with its index."""
+    wanted = set(ids)
+    found = ((interrupt_id(task_id, index), index) for index in range(_MOST_QUESTIONS if wanted else 0))
+    return {key: index for key, index in found if key in wanted}
+
+
 class Scratchpad:
     """What one task has asked and been told.
 
     Questions and answers are matched by order, since a node runs again from its start. Answers come from three places:
     those that the task already used (stored with it), the answers of this run by question id, and one bare answer for
-    whoever asks first.
+    whoever asks first. Where a task does several things side by side, each asks on a part of its own (`split`): the first
+    question of the second part has the same index whoever comes first, and an answer finds its question.
     """
 
-    __slots__ = ("answered", "answers", "asked", "bare", "children", "paused", "task_id")
+    __slots__ = ("answered", "answers", "asked", "bare", "children", "paused", "stride", "task_id", "whole")
 
-    def __init__(self, task_id: str, answered: list[Any], answers: dict[str, Any], bare: list[Any]) -> None:
+    def __init__(
+        self,
+        task_id: str,
+        answered: dict[int | str, Any],
+        answers: dict[str, Any],
+        bare: list[Any],
+        *,
+        whole: Scratchpad | None = None,
+    ) -> None:
         self.task_id = task_id
         self.answered = answered
-        """Used answers in order; grows as the task consumes more."""
+        """Question index to used answer, and what `keep` was given; stored with the task when it pauses."""
         self.answers = answers
         self.bare = bare
         """Empty, or the one answer that names no question; shared by the whole run, so it is used once."""
+        self.whole = whole
+        """Of which this is a part."""
         self.asked = 0
+        """Index of the next question."""
         self.children = 0
-        """How many graphs this task has called."""
+        """Index of the next graph that this task calls."""
+        self.stride = 1
         self.paused = False
         """Whether an interrupt was raised: a node that returns all the same has swallowed it."""
 
     def next_answer(self) -> tuple[bool, Any]:
         """(True, answer) of the next question, or (False, the question's id) when nobody has answered it."""
         index = self.asked
-        self.asked += 1
-        if index < len(self.answered):
-            return True, self.answered[index]
-        key = interrupt_id(self.task_id, index)
-        if key in self.answers:
-            self.answered.append(self.answers[key])
-        elif self.bare:
-            self.answered.append(self.bare.pop())
-        else:
-            self.paused = True
-            return False, key
+        self.asked += self.stride
+        if index not in self.answered:
+            key = interrupt_id(self.task_id, index)
+            if key in self.answers:
+                self.answered[index] = self.answers[key]
+            elif self.bare:
+                self.answered[index] = self.bare.pop()
+            else:
+                self._pause()
+                return False, key
         return True, self.answered[index]
+
+    def _pause(self) -> None:
+        self.paused = True
+        if self.whole is not None:
+            self.whole._pause()
+
+    def keep(self, name: str, value: Any) -> None:
+        """Remember something that is done, for when the task runs again after a pause."""
+        self.answered[name] = value
+
+    def kept(self, name: str) -> Any:
+        """What was kept under this name, or None."""
+        return self.answered.get(name)
+
+    def next_child(self) -> int:
+        """The index of the graph that is about to be called."""
+        index = self.children
+        self.children += self.stride
+        return index
+
+    def split(self, count: int) -> list[Scratchpad]:
+        """Parts for things that are done side by side."""
+        parts = []
+        for number in range(count):
+            part = Scratchpad(self.task_id, self.answered, self.answers, self.bare, whole=self)
+            part.asked = self.asked + number * self.stride
+            part.children = self.children + number * self.stride
+            part.stride = self.stride * count
+            parts.append(part)
+        return parts
+
+    def join(self, parts: Sequence[Scratchpad]) -> None:
+        """Go on behind what the parts have asked and called."""
+        self.asked = max(self.asked, *(part.asked for part in parts))
+        self.children = max(self.children, *(part.children for part in parts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Any
 
 from runtime.checkpoint.id import new_id
 from runtime.constants import ERROR, INTERRUPT, RESUME
-from runtime.context import interrupt_id
+from runtime.context import interrupt_id, own_questions
 from runtime.engine.effects import ListCheckpoints, ListNamespaces, Load, PutCheckpoint, PutWrites
 from runtime.engine.model import Task, Write
 from runtime.engine.session import Effects, Session
@@ -28,17 +28,17 @@ def copy_pause(session: Session, before: Task, after: Task) -> Effects:
     """
     if not before.interrupts:
         return list(before.writes or ())
-    own = interrupt_id(before.id, len(before.answered))
+    own = own_questions(before.id, (i.id for i in before.interrupts))
     questions = [
-        Interrupt(i.value, interrupt_id(after.id, len(before.answered)), i.response_schema) if i.id == own else i
+        Interrupt(i.value, interrupt_id(after.id, own[i.id]), i.response_schema) if i.id in own else i
         for i in before.interrupts
     ]
-    asked = {i.id for i in before.interrupts if i.id != own}
+    asked = {i.id for i in before.interrupts if i.id not in own}
     if asked:
         yield from carry_namespaces(session, before, after, asked)
     notes: list[Write] = [(INTERRUPT, questions)]
     if before.answered:
-        notes.append((RESUME, list(before.answered)))
+        notes.append((RESUME, list(before.answered.items())))
     return notes
 
 

@@ -187,7 +187,7 @@ class Loop:
         if not stored:
             notes: list[Any] = [(INTERRUPT, list(interrupts))]
             if task.answered:
-                notes.append((RESUME, list(task.answered)))
+                notes.append((RESUME, list(task.answered.items())))
             yield from session.put_writes(task.id, notes, task.path)
         yield from self._announce(interrupts)
         yield from self._emit_result(task, interrupts=interrupts)
@@ -197,7 +197,7 @@ class Loop:
             self._failure = (task, error)
         notes: list[Any] = [(ERROR, repr(error))]
         if task.answered:
-            notes.append((RESUME, list(task.answered)))
+            notes.append((RESUME, list(task.answered.items())))
         yield from self.session.put_writes(task.id, notes, task.path)
         yield from self._emit_result(task, error=repr(error))
 

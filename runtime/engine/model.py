@@ -92,8 +92,8 @@ class Task:
     """The task's namespace: `node:id`, below that of its graph."""
     writes: list[Write] | None = None
     """None until it has ended."""
-    answered: list[Any] = field(default_factory=list)
-    """Answers that it has used, in order."""
+    answered: dict[int | str, Any] = field(default_factory=dict)
+    """Answers that it has used, by the index of the question, and what its scratchpad has kept."""
     interrupts: tuple[Interrupt, ...] = ()
     """Questions that wait, as stored."""
     error: BaseException | None = None

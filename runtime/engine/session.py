@@ -276,7 +276,7 @@ def recall(task: Task, stored: Iterable[Write]) -> None:
         if channel == INTERRUPT:
             task.interrupts = tuple(_as_interrupts(value))
         elif channel == RESUME:
-            task.answered = list(value)
+            task.answered = dict(value)
         elif channel == ERROR:
             task.error = value
         else:

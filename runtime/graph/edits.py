@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from runtime.constants import COPY, END, INPUT, INTERRUPT, START
-from runtime.context import Upstream, interrupt_id
+from runtime.context import Upstream, own_questions
 from runtime.engine.action import Action
 from runtime.engine.apply import TaskWrites
 from runtime.engine.carry import carry_namespaces
@@ -177,7 +177,7 @@ def _carry(session: Session, before: Sequence[Task]) -> Effects:
         return
     after = {task.path: task for task in session.plan()}
     for task in waiting:
-        own = interrupt_id(task.id, len(task.answered))
-        asked = {i.id for i in task.interrupts if i.id != own}
+        own = own_questions(task.id, (i.id for i in task.interrupts))
+        asked = {i.id for i in task.interrupts if i.id not in own}
         if asked and task.path in after:
             yield from carry_namespaces(session, task, after[task.path], asked)

@@ -240,8 +240,7 @@ def _place(
             )
         return saver, "", _text(configurable.get("thread_id"))
     parent.saw_subgraph(graph)
-    index = parent.scratchpad.children
-    parent.scratchpad.children += 1
+    index = parent.scratchpad.next_child()
     base = strip_task_ids(parent.checkpoint_ns) if graph.checkpointer is True else parent.checkpoint_ns
     ns = f"{base}{NS_SEP}{index}" if index else base
     return (None if graph.checkpointer is False else parent.saver), ns, parent.thread_id

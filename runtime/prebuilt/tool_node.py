@@ -1,14 +1,14 @@
 """`ToolNode`: runs the tool calls of the last AI message; and `tools_condition`, the router before it.
 
-Owns: reading the input, running calls side by side, what a wrapper around a call sees. How arguments are filled, errors
-told and results put together are modules of their own.
+Owns: reading the input, and the way of a call through it. How arguments are filled, calls run side by side, errors
+are told and results put together are modules of their own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeVar, cast
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Literal, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -22,7 +22,6 @@ from langchain_core.runnables.utils import gather_with_concurrency
 from langchain_core.tools import BaseTool
 from langchain_core.tools import tool as create_tool
 from pydantic import BaseModel, ValidationError
-from typing_extensions import TypedDict
 
 from runtime.constants import END
 from runtime.context import ExecutionContext, find_context
@@ -35,6 +34,16 @@ from runtime.prebuilt.injection import (
     inject,
     injected_arguments,
 )
+from runtime.prebuilt.tool_calls import (
+    AsyncToolCallWrapper,
+    Result,
+    ToolCallRequest,
+    ToolCallWithContext,
+    ToolCallWrapper,
+    answered,
+    enter,
+    side_by_side,
+)
 from runtime.prebuilt.tool_errors import (
     INVALID_TOOL_NAME_ERROR_TEMPLATE,
     ErrorPolicy,
@@ -43,44 +52,7 @@ from runtime.prebuilt.tool_errors import (
     error_text,
     handled_types,
 )
-from runtime.prebuilt.tool_results import Answer, InputKind, check_answer, combine, msg_content_output
-from runtime.types import Command
-
-R = TypeVar("R")
-Result = Answer | list[Answer]
-
-
-class ToolCallWithContext(TypedDict):
-    """Input of a ToolNode that was sent one call: `Send("tools", {...})`."""
-
-    tool_call: ToolCall
-    __type: Literal["tool_call_with_context"]
-    state: Any
-    """What the tool sees as the state."""
-
-
-@dataclass(slots=True)
-class ToolCallRequest:
-    """One call, as a wrapper around it sees it."""
-
-    tool_call: ToolCall
-    tool: BaseTool | None
-    """None when the model named a tool that is not there."""
-    state: Any
-    runtime: ToolRuntime[Any, Any]
-
-    def override(self, **changes: Any) -> ToolCallRequest:
-        """A copy with some fields replaced."""
-        return replace(self, **changes)
-
-
-ToolCallWrapper = Callable[
-    [ToolCallRequest, Callable[[ToolCallRequest], ToolMessage | Command[Any]]], ToolMessage | Command[Any]
-]
-AsyncToolCallWrapper = Callable[
-    [ToolCallRequest, Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]]],
-    Awaitable[ToolMessage | Command[Any]],
-]
+from runtime.prebuilt.tool_results import InputKind, check_answer, combine, msg_content_output
 
 
 class ToolNode(Runnable[Any, Any]):
@@ -134,27 +106,40 @@ class ToolNode(Runnable[Any, Any]):
         kind, requests = self._requests(input, config)
         if len(requests) == 1:
             return combine([self._run(requests[0], kind)], kind, self._key)
+        parts = side_by_side(requests)
 
         def one(request: ToolCallRequest) -> Result | GraphInterrupt:
-            return _paused(lambda: self._run(request, kind))
+            done = enter(request)
+            if done is not None:
+                return done
+            try:
+                return self._run(request, kind)
+            except GraphInterrupt as pause:
+                return pause
 
         with get_executor_for_config(config) as pool:
-            results = list(pool.map(one, requests))
-        return combine(_answered(results), kind, self._key)
+            results = list(pool.map(one, parts))
+        return combine(answered(results, parts), kind, self._key)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002
         """`invoke`, with the calls as asyncio tasks; tools that have no async form run in threads."""
         config = ensure_config(config)
         kind, requests = self._requests(input, config)
+        if len(requests) == 1:
+            return combine([await self._arun(requests[0], kind)], kind, self._key)
+        parts = side_by_side(requests)
 
         async def one(request: ToolCallRequest) -> Result | GraphInterrupt:
+            done = enter(request)
+            if done is not None:
+                return done
             try:
                 return await self._arun(request, kind)
             except GraphInterrupt as pause:
                 return pause
 
-        results = await gather_with_concurrency(config.get("max_concurrency"), *map(one, requests))
-        return combine(_answered(results), kind, self._key)
+        results = await gather_with_concurrency(config.get("max_concurrency"), *map(one, parts))
+        return combine(answered(results, parts), kind, self._key)
 
     def _run(self, request: ToolCallRequest, kind: InputKind) -> Result:
         if self._wrap is None:
@@ -276,21 +261,6 @@ class ToolNode(Runnable[Any, Any]):
 
 def _nobody_listens(_: Any) -> None:
     """The stream writer of a tool that no graph runs."""
-
-
-def _paused(run: Callable[[], R]) -> R | GraphInterrupt:
-    try:
-        return run()
-    except GraphInterrupt as pause:
-        return pause
-
-
-def _answered(results: Sequence[Result | GraphInterrupt]) -> list[Result]:
-    """The results, if no tool asks; else one pause with the questions of all that do."""
-    asked = [i for result in results if isinstance(result, GraphInterrupt) for i in result.interrupts]
-    if asked or any(isinstance(result, GraphInterrupt) for result in results):
-        raise GraphInterrupt(asked)
-    return cast("list[Result]", list(results))
 
 
 def tools_condition(
