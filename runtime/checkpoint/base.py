@@ -229,7 +229,7 @@ class BaseCheckpointSaver(ABC, Generic[V]):
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
         """`list`, awaited page by page."""
-        listed = self.list(config, filter=filter, before=before, limit=limit)
+        listed: Iterator[CheckpointTuple] = self.list(config, filter=filter, before=before, limit=limit)
 
         def page() -> Sequence[CheckpointTuple]:
             return [*islice(listed, _PAGE)]
