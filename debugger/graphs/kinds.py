@@ -60,6 +60,7 @@ class LangGraphKind:
     def with_saver(self, graph: Any, saver: Any) -> Any:
         """A twin over our store, through the bridge."""
         bridge = importlib.import_module("runtime.checkpoint.bridge")
+        bridge.allow_graph(graph)
         return graph.copy(update={"checkpointer": bridge.LangGraphSaver(saver)})
 
     def command(self, **fields: Any) -> Any:

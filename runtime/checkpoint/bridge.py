@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Seque
 from typing import Any
 
 from runtime.checkpoint.base import BaseCheckpointSaver
-from runtime.checkpoint.serde.types import allow
+from runtime.checkpoint.serde.types import allow, allow_schema
 
 try:
     from langgraph.checkpoint.base import BaseCheckpointSaver as TheirSaver
@@ -140,6 +140,16 @@ class LangGraphSaver(TheirSaver[str]):
             return known
         found = next(iter(self.ours.headers(thread_id, ns, limit=1, before=f"{parent}~")), None)
         return found.next if found is not None and found.checkpoint_id == parent else ()
+
+
+def allow_graph(graph: Any) -> None:
+    """Let stored values become instances of the classes that a compiled graph's schemas mention."""
+    for found in (graph, *(nested for _, nested in graph.get_subgraphs(recurse=True))):
+        builder = getattr(found, "builder", None)
+        names = ("state_schema", "input_schema", "output_schema")
+        owners = [builder, *getattr(builder, "nodes", {}).values()]
+        schemas = (getattr(owner, name, None) for owner in owners for name in names)
+        allow_schema(*(schema for schema in schemas if isinstance(schema, type)))
 
 
 def next_nodes(checkpoint: Any) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, NotRequired, Required, get_args, get_origin
 from typing_extensions import ReadOnly, get_type_hints, is_typeddict
 
 from runtime.channels import BaseChannel, BinaryOperatorAggregate, LastValue
+from runtime.checkpoint.serde.types import allow_schema
 from runtime.managed import ManagedValue
 
 Coerce = Callable[[dict[str, Any]], Any]
@@ -41,7 +42,7 @@ def is_schema(typ: Any) -> bool:
 
 
 def read_schema(typ: Any) -> Schema:
-    """The channels of a schema class.
+    """The channels of a schema class. Checkpointers may revive values of the classes that it mentions from now on.
 
     Raises:
         TypeError: not a TypedDict, dataclass or Pydantic model.
@@ -50,6 +51,7 @@ def read_schema(typ: Any) -> Schema:
         raise TypeError(
             f"Invalid state schema {typ!r}: expected a TypedDict, a dataclass or a Pydantic model, as a class."
         )
+    allow_schema(typ)
     channels: dict[str, BaseChannel[Any, Any, Any]] = {}
     managed: dict[str, ManagedValue] = {}
     for name, hint in get_type_hints(typ, include_extras=True).items():

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, get_args, get_origin, get_type_hints
 
 _KNOWN: dict[str, type] = {}
-_PENDING: list[type] = []
+_PENDING: dict[type, None] = {}
 """Schemas that nobody has looked into yet."""
 _LOCK = threading.RLock()
 _OWN_MODULES = (
@@ -72,7 +72,7 @@ def allow(*classes: type) -> None:
 def allow_schema(*schemas: type) -> None:
     """Let stored values become instances of what these state schemas mention. Cheap: looked into when first needed."""
     with _LOCK:
-        _PENDING.extend(schemas)
+        _PENDING.update(dict.fromkeys(schemas))
 
 
 def find(name: str) -> type | None:
@@ -80,8 +80,8 @@ def find(name: str) -> type | None:
     found = _KNOWN.get(name)
     if found is None and _PENDING:
         with _LOCK:
-            todo, _PENDING[:] = [*_PENDING], []
-            allow(*mentioned(todo))
+            allow(*mentioned(_PENDING))
+            _PENDING.clear()
         found = _KNOWN.get(name)
     return found if found is not None else _listed(name)
 
