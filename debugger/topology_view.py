@@ -6,12 +6,13 @@ from typing import Any
 
 from debugger.graphs.adapter import ServedGraph
 from debugger.wire import TopologyEdge, TopologyNode, TopologyView
-from runtime.topology import Topology, topology_from_drawable, topology_of
+from runtime.topology import Topology, has_builder, topology_from_drawable, topology_of
 
 
 def whole(served: ServedGraph, xray: bool | int = True) -> Topology:
-    """The topology with all subgraphs, however the graph was made."""
-    if served.kind.name == "runtime":
+    """The topology with all subgraphs, however the graph was made. From the builder where the graph keeps one: LangGraph's
+    own drawing leaves out where a router without targets goes."""
+    if has_builder(served.graph):
         return topology_of(served.graph, xray=xray)
     return topology_from_drawable(served.graph.get_graph(xray=xray))
 

@@ -1,13 +1,17 @@
-"""Graphviz DOT text of a topology, for the page's layout and for pictures. Colours are left to CSS by classes."""
+"""Graphviz DOT text of a topology, for the page's layout and for pictures.
+
+Graphviz writes each id and class into the SVG, where the page's style sheet gives the colours; those here are for pictures
+without one. Ids: `n|node`, `e|edge`, `c|subgraph`. Classes, beside the `node`, `edge` and `cluster` that Graphviz itself
+writes: `start`, `end`, `subgraph`, `conditional`, `anywhere`.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
 
 import graphviz
 
-if TYPE_CHECKING:
-    from runtime.topology.model import Topology, TopologyNode
+from runtime.topology.parts import TopologyEdge, TopologyNode
 
 _GRAPH = {
     "rankdir": "TB",
@@ -17,7 +21,6 @@ _GRAPH = {
     "pad": "0.15",
     "fontname": "Helvetica",
     "fontsize": "11",
-    "compound": "true",
 }
 _NODE = {
     "shape": "box",
@@ -31,70 +34,65 @@ _NODE = {
     "fontcolor": "#23233b",
 }
 _EDGE = {"fontname": "Helvetica", "fontsize": "10", "color": "#8b8fa3", "fontcolor": "#55586b", "arrowsize": "0.7"}
+_BOX = {"style": "rounded,filled", "color": "#8b8fa3", "fillcolor": "#8b8fa31a", "fontcolor": "#55586b", "margin": "12"}
 
 
-def dot(topology: Topology) -> str:
-    """DOT with nested clusters. Ids: `n|node`, `e|edge`, `c|subgraph`."""
+def dot(parts: Sequence[TopologyNode], edges: Sequence[TopologyEdge]) -> str:
+    """DOT with nested clusters."""
     drawing = graphviz.Digraph(graph_attr=_GRAPH, node_attr=_NODE, edge_attr=_EDGE)
-    names = {part.id: f"n{index}" for index, part in enumerate(topology.parts)}
-    _fill(drawing, topology, names, None)
-    for edge in topology.edges:
-        kind = "edge anywhere" if edge.anywhere else "edge conditional" if edge.conditional else "edge"
-        style = "dotted" if edge.anywhere else "dashed" if edge.conditional else "solid"
-        source, tail = _end(topology, edge.source)
-        target, head = _end(topology, edge.target)
-        extra = {key: f"cluster_{names[group]}" for key, group in (("ltail", tail), ("lhead", head)) if group}
+    names = {part.id: f"n{index}" for index, part in enumerate(parts)}
+    inside: dict[str | None, list[TopologyNode]] = {}
+    for part in parts:
+        inside.setdefault(part.parent, []).append(part)
+    _fill(drawing, inside, names, None)
+    led_to = {edge.target for edge in edges if not edge.anywhere}
+    for edge in edges:
         drawing.edge(
-            names[source],
-            names[target],
-            label=graphviz.escape(f" {edge.label} ") if edge.label else None,
-            id=f"e|{edge.id}",
-            style=style,
-            **{"class": kind},
-            **extra,
+            names[edge.source],
+            names[edge.target],
+            label=_text(f" {edge.label} ") if edge.label else None,
+            **_edge(edge, constrain=not edge.anywhere or edge.target not in led_to),
         )
     return str(drawing.source)
 
 
-def _end(topology: Topology, node_id: str) -> tuple[str, str | None]:
-    """Where an edge ends: a node; for an opened subgraph, one of its nodes and the box to cut the edge at."""
-    group = None
-    while node_id in topology.groups:
-        group = group or node_id
-        node_id = topology.children(node_id)[0].id
-    return node_id, group
+def _text(text: str) -> str:
+    """Any text as Graphviz reads it: no escapes, no HTML (the type that `escape` gives says so), no entities."""
+    escaped: str = graphviz.escape(text.replace("&", "&amp;"))
+    return escaped
 
 
-def _fill(drawing: graphviz.Digraph, topology: Topology, names: dict[str, str], parent: str | None) -> None:
-    for node in topology.parts:
-        if node.parent != parent:
+def _edge(edge: TopologyEdge, *, constrain: bool) -> dict[str, str]:
+    """An edge that may go anywhere places its target only where nothing else does."""
+    kind = {"class": "anywhere"} if edge.anywhere else {"class": "conditional"} if edge.conditional else {}
+    style = "dotted" if edge.anywhere else "dashed" if edge.conditional else "solid"
+    return {"id": _text(f"e|{edge.id}"), "style": style, **kind, **({} if constrain else {"constraint": "false"})}
+
+
+def _fill(
+    drawing: graphviz.Digraph,
+    inside: Mapping[str | None, Iterable[TopologyNode]],
+    names: Mapping[str, str],
+    parent: str | None,
+) -> None:
+    for node in inside.get(parent, ()):
+        if not node.expanded:
+            drawing.node(names[node.id], label=_label(node), id=_text(f"n|{node.id}"), **_look(node))
             continue
-        if node.id in topology.groups:
-            with drawing.subgraph(name=f"cluster_{names[node.id]}") as box:
-                box.attr(
-                    label=graphviz.escape(node.name),
-                    id=f"c|{node.id}",
-                    style="rounded,filled",
-                    color="#8b8fa3",
-                    fillcolor="#8b8fa31a",
-                    fontcolor="#55586b",
-                    margin="12",
-                    **{"class": "cluster"},
-                )
-                _fill(box, topology, names, node.id)
-        else:
-            _node(drawing, node, names[node.id])
+        with drawing.subgraph(name=f"cluster_{names[node.id]}") as box:
+            box.attr(label=_text(node.name), id=_text(f"c|{node.id}"), **{**_BOX, "class": "subgraph"})
+            _fill(box, inside, names, node.id)
 
 
-def _node(drawing: graphviz.Digraph, node: TopologyNode, name: str) -> None:
-    shape = {"start": "ellipse", "end": "ellipse"}.get(node.kind, "box")
-    label = {"start": "start", "end": "end"}.get(node.kind, node.name)
-    peripheries = {"peripheries": "2"} if node.kind == "subgraph" else {}
-    drawing.node(
-        name,
-        label=graphviz.escape(label),
-        id=f"n|{node.id}",
-        shape=shape,
-        **{"class": f"node {node.kind}"},
-        **peripheries,
-    )
+def _label(node: TopologyNode) -> str:
+    return {"start": "start", "end": "end"}.get(node.kind) or _text(node.name)
+
+
+def _look(node: TopologyNode) -> dict[str, str]:
+    match node.kind:
+        case "start" | "end":
+            return {"class": node.kind, "shape": "ellipse"}
+        case "subgraph":
+            return {"class": node.kind, "peripheries": "2"}
+        case "node":
+            return {}

@@ -2,40 +2,68 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
-if TYPE_CHECKING:
-    from runtime.topology.model import Topology, TopologyNode
+from runtime.topology.parts import TopologyEdge, TopologyNode
 
 
-def mermaid(topology: Topology) -> str:
-    """A flowchart. Dashed arrows are conditional."""
-    ids = {part.id: f"n{index}" for index, part in enumerate(topology.parts)}
-    lines = ["graph TD;"]
-    lines.extend(_nodes(topology, ids, None, 1))
-    for edge in topology.edges:
-        label = f'|"{_text(edge.label)}"|' if edge.label else ""
+@dataclass(frozen=True, slots=True)
+class MermaidStyle:
+    """How a Mermaid drawing looks. Colours are in Mermaid's CSS."""
+
+    with_styles: bool = True
+    curve: str = "linear"
+    words: int = 9
+    """Words a line in labels of edges."""
+    frontmatter: Mapping[str, Any] = field(default_factory=dict)
+    default: str = "fill:#f2f0ff,line-height:1.2"
+    first: str = "fill-opacity:0"
+    last: str = "fill:#bfb6fc"
+    anywhere: str = "stroke-dasharray:1 5,opacity:0.6"
+
+
+def mermaid(parts: Sequence[TopologyNode], edges: Sequence[TopologyEdge], style: MermaidStyle) -> str:
+    """A flowchart. Dashed arrows are conditional, dotted ones may go anywhere."""
+    ids = {part.id: _id(index, part) for index, part in enumerate(parts)}
+    lines = [*_frontmatter(style), "graph TD;", *_nodes(parts, ids, None, 1)]
+    for edge in edges:
+        label = f'|"{_wrapped(edge.label, style.words)}"|' if edge.label else ""
         arrow = "-.->" if edge.conditional else "-->"
         lines.append(f"\t{ids[edge.source]} {arrow}{label} {ids[edge.target]};")
-    lines.append("\tclassDef first fill-opacity:0;")
-    lines.append("\tclassDef last fill:#bfb6fc;")
-    for name, kind in (("first", "start"), ("last", "end")):
-        members = ",".join(ids[node.id] for node in topology.nodes.values() if node.kind == kind)
-        if members:
-            lines.append(f"\tclass {members} {name};")
+    if style.with_styles:
+        lines += _styles(parts, edges, ids, style)
     return "\n".join(lines) + "\n"
 
 
-def _nodes(topology: Topology, ids: dict[str, str], parent: str | None, depth: int) -> list[str]:
+def _id(index: int, part: TopologyNode) -> str:
+    """A number, which no word of Mermaid begins with, and for readers what the name has of plain letters."""
+    readable = re.sub(r"\W+", "_", part.name, flags=re.ASCII).strip("_")
+    return f"n{index}_{readable}".rstrip("_")
+
+
+def _frontmatter(style: MermaidStyle) -> list[str]:
+    if not style.with_styles:
+        return []
+    config = dict(style.frontmatter.get("config", {}))
+    config["flowchart"] = {**config.get("flowchart", {}), "curve": style.curve}
+    others = [f"{key}: {json.dumps(value)}" for key, value in style.frontmatter.items() if key != "config"]
+    return ["---", f"config: {json.dumps(config)}", *others, "---"]
+
+
+def _nodes(parts: Sequence[TopologyNode], ids: Mapping[str, str], parent: str | None, depth: int) -> list[str]:
     lines = []
     pad = "\t" * depth
-    for node in topology.parts:
+    for node in parts:
         if node.parent != parent:
             continue
-        if node.id in topology.groups:
-            lines.append(f'{pad}subgraph {ids[node.id]}["{_text(node.name)}"];')
-            lines.extend(_nodes(topology, ids, node.id, depth + 1))
-            lines.append(f"{pad}end;")
+        if node.expanded:
+            lines.append(f'{pad}subgraph {ids[node.id]}["{_text(node.name)}"]')
+            lines.extend(_nodes(parts, ids, node.id, depth + 1))
+            lines.append(f"{pad}end")
         else:
             lines.append(f"{pad}{ids[node.id]}{_shape(node)};")
     return lines
@@ -48,6 +76,27 @@ def _shape(node: TopologyNode) -> str:
     return f'[["{text}"]]' if node.kind == "subgraph" else f'("{text}")'
 
 
+def _styles(
+    parts: Sequence[TopologyNode], edges: Sequence[TopologyEdge], ids: Mapping[str, str], style: MermaidStyle
+) -> list[str]:
+    lines = [
+        f"\tclassDef default {style.default};",
+        f"\tclassDef first {style.first};",
+        f"\tclassDef last {style.last};",
+    ]
+    for name, kind in (("first", "start"), ("last", "end")):
+        members = ",".join(ids[part.id] for part in parts if part.kind == kind)
+        if members:
+            lines.append(f"\tclass {members} {name};")
+    anywhere = ",".join(str(index) for index, edge in enumerate(edges) if edge.anywhere)
+    return [*lines, f"\tlinkStyle {anywhere} {style.anywhere};"] if anywhere else lines
+
+
+def _wrapped(label: str, words: int) -> str:
+    parts = label.split()
+    return "<br>".join(_text(" ".join(parts[at : at + words])) for at in range(0, len(parts), words)) or " "
+
+
 def _text(text: str) -> str:
     """A label between quotes: what Mermaid would read is written as entities."""
-    return "".join(c if c.isalnum() or c in " _-.,/+" else f"#{ord(c)};" for c in text)
+    return "".join(c if c.isalnum() or c in " _-.,/+" else f"#{ord(c)};" for c in text) or " "

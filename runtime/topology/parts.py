@@ -1,0 +1,63 @@
+"""Nodes and edges of a drawing: values alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from runtime.constants import END, START
+
+Kind = Literal["start", "end", "node", "subgraph"]
+
+
+@dataclass(frozen=True, slots=True)
+class TopologyNode:
+    """A node of a drawing."""
+
+    id: str
+    """Path of node names joined by ':'."""
+    name: str
+    kind: Kind
+    parent: str | None = None
+    """Id of the subgraph around it."""
+    expanded: bool = False
+    """A subgraph drawn as a box around its nodes."""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TopologyEdge:
+    """An edge of a drawing."""
+
+    source: str
+    target: str
+    conditional: bool = False
+    """Taken or not, as the node or a router decides: drawn dashed."""
+    label: str | None = None
+    """What a router says to take it, where that is not the target's name; several are joined by ' / '."""
+    anywhere: bool = False
+    """From a router that declares no targets: it may go to any node."""
+    data: str | None = None
+    """One label, as langchain-core's drawable graphs have it."""
+    within: str | None = None
+    """Id of the subgraph whose edge it is, None at the root. An edge between two subgraphs ends at nodes inside them and
+    still belongs to the graph around both."""
+
+    @property
+    def id(self) -> str:
+        """Unique within the drawing. A subgraph that is followed by itself may have an edge of its own between the same
+        two nodes: the outer one says where it belongs."""
+        inside = parent_of(self.source)
+        outer = inside is not None and inside == parent_of(self.target) and inside != self.within
+        return f"{self.source}->{self.target}" + (f"@{self.within or ''}" if outer else "")
+
+
+def kind_of(name: str) -> Kind:
+    """The kind of a plain node by its name."""
+    return "start" if name == START else "end" if name == END else "node"
+
+
+def parent_of(node_id: str) -> str | None:
+    """The subgraph that an id's path names."""
+    return node_id.rpartition(":")[0] or None
