@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from runtime.constants import BRANCH_TO, END, ERROR, INTERRUPT, NULL_TASK_ID, START, TASKS
+from runtime.context import interrupt_id, own_questions
 from runtime.engine.apply import TaskWrites
 from runtime.engine.carry import copy_pause, copy_place
 from runtime.engine.effects import Load
@@ -150,14 +151,15 @@ def _command(session: Session, command: Command[Any], saved: Any, inner: Any) ->
             f"There is nothing to go on with: thread '{session.thread_id}' has no checkpoint. Give an input."
         )
     _refuse_orphans(session)
+    renamed: dict[str, str] = {}
     if inner is not None:
         yield from _travel_inside(session, inner, keep=True)
     elif session.options.config.get("configurable", {}).get("checkpoint_id") and session.parent is None:
         head = yield from _load(session, session.ns, None)
         if head.checkpoint["id"] != session.checkpoint["id"]:
-            yield from _fork_pause(session)
+            renamed = yield from _fork_pause(session)
     if resumes:
-        _take_answers(session, command.resume)
+        _take_answers(session, _renamed(command.resume, renamed))
     writes = command_writes(session, command)
     if writes:
         yield from session.put_writes(NULL_TASK_ID, writes)
@@ -233,14 +235,28 @@ def command_writes(session: Session, command: Command[Any]) -> list[Write]:
 
 
 def _fork_pause(session: Session) -> Effects:
-    """A branch from an older pause: the same questions wait again, finished siblings stay finished."""
+    """A branch from an older pause: the same questions wait again, finished siblings stay finished.
+
+    Returns the ids of the questions at the older pause, each with its id in the branch.
+    """
     old = session.plan()
+    renamed: dict[str, str] = {}
     yield from session.put_checkpoint("fork")
     for before, after in zip(old, session.plan(), strict=True):
         notes = yield from copy_pause(session, before, after)
         if notes:
             session.pending[after.id] = notes
             yield from session.put_writes(after.id, notes, after.path)
+        own = own_questions(before.id, (i.id for i in before.interrupts))
+        renamed.update({key: interrupt_id(after.id, index) for key, index in own.items()})
+    return renamed
+
+
+def _renamed(resume: Any, names: Mapping[str, str]) -> Any:
+    """Answers by id, for the questions as the branch knows them."""
+    if not isinstance(resume, dict) or names.keys().isdisjoint(resume):
+        return resume
+    return {names.get(key, key): value for key, value in resume.items()}
 
 
 def _travel_inside(session: Session, inner: Any, *, keep: bool) -> Effects:

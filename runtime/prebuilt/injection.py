@@ -57,6 +57,10 @@ class ToolRuntime(_DirectlyInjectedToolArg, Generic[ContextT, StateT]):
     tools: list[BaseTool] = field(default_factory=list)
     """All tools of the node."""
 
+    def __class_getitem__(cls, parameters: Any) -> type[ToolRuntime[Any, Any]]:
+        """The class itself: what it holds is for type checkers, and libraries that read hints know the plain class."""
+        return cls
+
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> core_schema.CoreSchema:
         """Taken as it is: an argument schema has no business with what is in it."""

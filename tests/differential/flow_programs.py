@@ -487,7 +487,7 @@ def context_config_and_writers_in_nodes(lib: Any, it: Player) -> None:
     class Context(TypedDict):
         user: str
 
-    def a(state: Log, runtime: lib.Runtime[Context]) -> dict[str, Any]:  # type: ignore[name-defined]
+    def a(state: Log, runtime: lib.Runtime[Context]) -> dict[str, Any]:
         runtime.stream_writer({"from": "runtime"})
         return {"log": [runtime.context["user"]]}
 

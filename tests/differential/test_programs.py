@@ -14,8 +14,8 @@ from twins import MANNERS, PROGRAMS, Manner, play
 
 def differences(expected: object, found: object) -> str:
     """What differs, a few lines around each place."""
-    lines = [pprint.pformat(value, width=140, sort_dicts=True).splitlines() for value in (expected, found)]
-    return "\n".join(list(difflib.unified_diff(*lines, "langgraph", "runtime", lineterm="", n=6))[:80])
+    before, after = (pprint.pformat(value, width=140, sort_dicts=True).splitlines() for value in (expected, found))
+    return "\n".join(list(difflib.unified_diff(before, after, "langgraph", "runtime", lineterm="", n=6))[:80])
 
 
 @pytest.mark.filterwarnings("ignore")

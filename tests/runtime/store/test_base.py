@@ -29,7 +29,8 @@ class Recorder(BaseStore):
 def test_items_are_equal_by_place_and_value_and_show_as_plain_data() -> None:
     item = Item(value={"a": 1}, key="k", namespace=["n"], created_at=WHEN.isoformat(), updated_at=WHEN)
     found = SearchItem(("n",), "k", {"a": 1}, WHEN, WHEN, 0.5)
-    assert item == found and hash(item) == hash(found)
+    assert item == found
+    assert hash(item) == hash(found)
     assert item != SearchItem(("n",), "k", {"a": 2}, WHEN, WHEN)
     assert found.dict() == {**item.dict(), "score": 0.5}
     assert item.dict()["created_at"] == "2024-01-01T00:00:00+00:00"

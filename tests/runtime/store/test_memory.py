@@ -27,7 +27,8 @@ def test_an_item_comes_back_with_its_place_and_times(store: InMemoryStore) -> No
     item = store.get(("users", "odd"), "k1")
     assert item is not None
     assert (item.value["n"], item.key, item.namespace) == (1, "k1", ("users", "odd"))
-    assert item.created_at == item.updated_at and item.created_at.tzinfo is not None
+    assert item.created_at == item.updated_at
+    assert item.created_at.tzinfo is not None
     assert store.get(("users",), "k1") is None
 
 
@@ -35,8 +36,10 @@ def test_replacing_keeps_the_time_of_creation(store: InMemoryStore) -> None:
     before = store.get(("users", "odd"), "k1")
     store.put(("users", "odd"), "k1", {"n": 100})
     after = store.get(("users", "odd"), "k1")
-    assert before is not None and after is not None
-    assert after.created_at == before.created_at and after.updated_at >= before.updated_at
+    assert before is not None
+    assert after is not None
+    assert after.created_at == before.created_at
+    assert after.updated_at >= before.updated_at
     assert (before.value["n"], after.value) == (1, {"n": 100})
 
 
@@ -48,7 +51,8 @@ def test_nobody_changes_what_is_stored_by_changing_what_they_hold(store: InMemor
     assert item is not None
     item.value["list"].append(3)
     found = store.get(("a",), "k")
-    assert found is not None and found.value == {"list": [1]}
+    assert found is not None
+    assert found.value == {"list": [1]}
 
 
 def test_deleting_removes_the_item_and_its_empty_namespace(store: InMemoryStore) -> None:
@@ -132,7 +136,8 @@ def test_a_batch_refuses_what_is_no_operation(store: InMemoryStore) -> None:
 async def test_every_method_has_an_async_form(store: InMemoryStore) -> None:
     await store.aput(("a",), "k", {"n": 1})
     item = await store.aget(("a",), "k")
-    assert item is not None and item.value == {"n": 1}
+    assert item is not None
+    assert item.value == {"n": 1}
     assert keys(await store.asearch(("a",))) == ["k"]
     assert await store.alist_namespaces(prefix=("a",)) == [("a",)]
     await store.adelete(("a",), "k")
@@ -171,7 +176,9 @@ def test_an_expired_item_that_comes_again_is_new() -> None:
     clock.now = 60
     store.put(("a",), "k", {"n": 2}, ttl=1)
     second = store.get(("a",), "k")
-    assert first is not None and second is not None and second.created_at >= first.updated_at
+    assert first is not None
+    assert second is not None
+    assert second.created_at >= first.updated_at
     assert second.created_at == second.updated_at
 
 
@@ -187,7 +194,8 @@ def test_search_by_meaning_gives_the_best_first_and_the_unindexed_last() -> None
     store.put(("d",), "other", {"title": "aab", "text": "bbb"}, index=["title"])
     found = store.search(("d",), query="aaaa")
     assert keys(found) == ["a", "other", "b", "hidden"]
-    assert found[-1].score is None and found[0].score == pytest.approx(0.997, abs=0.001)
+    assert found[-1].score is None
+    assert found[0].score == pytest.approx(0.997, abs=0.001)
     assert keys(store.search(("d",), query="bbbb", limit=1)) == ["b"]
     store.put(("d",), "a", {"text": "bbbbbb"})
     assert keys(store.search(("d",), query="aaaa"))[0] == "other"
