@@ -11,6 +11,7 @@ import importlib
 import importlib.util
 import sys
 import traceback
+import zlib
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -47,7 +48,7 @@ def _load_file(path: Path) -> ModuleType:
     folder = str(path.resolve().parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)
-    unique = f"forkpoint_target_{abs(hash(str(path.resolve())))}_{path.stem}"
+    unique = _module_name(path.resolve())
     spec = importlib.util.spec_from_file_location(unique, path)
     if spec is None or spec.loader is None:
         raise LoadError(f"{path.resolve()} is no Python file.", "Its name must end in .py.")
@@ -61,6 +62,12 @@ def _load_file(path: Path) -> ModuleType:
             raise
         raise _raised(str(path.resolve()), error) from error
     return module
+
+
+def _module_name(path: Path) -> str:
+    """The file's own name where that is free: classes are stored by their module's name, so it must last over restarts."""
+    taken = path.stem in sys.modules or path.stem in sys.stdlib_module_names or not path.stem.isidentifier()
+    return f"{path.stem}_{zlib.crc32(str(path).encode()):08x}" if taken else path.stem
 
 
 def _load_module(name: str) -> ModuleType:

@@ -17,6 +17,8 @@ from typing import Any, get_args, get_origin, get_type_hints
 _KNOWN: dict[str, type] = {}
 _PENDING: dict[type, None] = {}
 """Schemas that nobody has looked into yet."""
+_BY_QUALNAME: dict[str, dict[str, type]] = {}
+"""The same classes by the second half of their names."""
 _LOCK = threading.RLock()
 _OWN_MODULES = (
     "langchain_core.messages",
@@ -67,6 +69,7 @@ def allow(*classes: type) -> None:
     with _LOCK:
         for cls in classes:
             _KNOWN[type_name(cls)] = cls
+            _BY_QUALNAME.setdefault(cls.__qualname__, {})[type_name(cls)] = cls
 
 
 def allow_schema(*schemas: type) -> None:
@@ -83,7 +86,7 @@ def find(name: str) -> type | None:
             allow(*mentioned(_PENDING))
             _PENDING.clear()
         found = _KNOWN.get(name)
-    return found if found is not None else _listed(name)
+    return found or _listed(name) or _of_script(name)
 
 
 def _listed(name: str) -> type | None:
@@ -99,6 +102,14 @@ def _listed(name: str) -> type | None:
             allow(cls)
             return cls
     return None
+
+
+def _of_script(name: str) -> type | None:
+    """The one allowed class of that qualified name, if a program's main file defined either: the same file is `__main__`
+    where it is run, and has a name of its own where it is imported."""
+    module, _, qualname = name.partition(":")
+    found = [cls for cls in _BY_QUALNAME.get(qualname, {}).values() if "__main__" in (module, cls.__module__)]
+    return found[0] if len(found) == 1 else None
 
 
 def mentioned(annotations: Iterable[Any]) -> set[type]:
