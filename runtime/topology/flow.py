@@ -16,8 +16,8 @@ from runtime.constants import END, START
 from runtime.topology.parts import TopologyEdge
 
 Kind = Literal["anywhere", "plain", "conditional", "join"]
-_STRENGTH: Mapping[Kind, int] = {"anywhere": 0, "plain": 1, "conditional": 2, "join": 3}
-"""Which kind shows where several ways lead from one node to another: as LangGraph has it."""
+_STRENGTH: Mapping[Kind, int] = {"anywhere": 0, "conditional": 1, "join": 2, "plain": 2}
+"""Which kind shows where several ways lead from one node to another: what is always taken hides what may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,35 +73,46 @@ def _dry_run(declared: Declared) -> _DryRun:
     for way in declared.ways:
         follow.setdefault(way.source, set()).add(way.target)
     run = _DryRun()
-    frontier, stretch, waiting = {START}, {START}, set[str]()
-    while frontier:
+    frontier, stretch, waiting = {START}, set[str](), set[str]()
+    seen: set[tuple[frozenset[str], int]] = set()
+    while True:
         found = {target for name in frontier for target in follow.get(name, ())}
-        found |= {target for sources, target in declared.joins if run.reached.issuperset(sources)}
-        found -= run.reached | {END}
-        waiting |= found & declared.deferred
-        following = found - declared.deferred
-        if not following and waiting:
-            run.added += _deferred_ways(declared, frontier, stretch, waiting)
-            following, stretch, waiting = waiting, set(), set()
-        frontier = following
+        found |= {target for sources, target in declared.joins if _joined(sources, frontier, run.reached)}
+        waiting |= (found & declared.deferred) - run.reached
+        following = found - declared.deferred - {END}
+        step = (frozenset(following), len(run.reached | following))
+        loops = step in seen or len(seen) > 2 * len(declared.nodes)
+        if following and not loops:
+            seen.add(step)
+            frontier = following
+        elif waiting:
+            run.added += _deferred_ways(declared, stretch if following else frontier, waiting, loops=bool(following))
+            frontier, stretch, waiting, seen = waiting, set(), set(), set()
+        else:
+            return run
         run.reached |= frontier
         stretch |= frontier
-    return run
+
+
+def _joined(sources: Iterable[str], frontier: Collection[str], reached: Collection[str]) -> bool:
+    return all(source in reached for source in sources) and any(source in frontier for source in sources)
 
 
 def _deferred_ways(
-    declared: Declared, last: Collection[str], stretch: Collection[str], waiting: Collection[str]
+    declared: Declared, last: Collection[str], waiting: Collection[str], *, loops: bool
 ) -> Iterator[Way]:
-    """From where a stretch can end to what waited for that; nothing for what the last nodes lead to themselves."""
-    onward = {way.source for way in declared.ways if way.target not in {*declared.deferred, END}}
+    """From where a stretch of super-steps ends to what waited for that; nothing where those nodes lead there themselves.
+
+    Args:
+        last: the nodes of the last super-step; of the whole stretch, when it loops. Then it ends where a router says so.
+    """
     ending = {way.source for way in declared.ways if way.target == END and way.kind == "conditional"}
     leads = {(way.source, way.target) for way in declared.ways}
     leads |= {(source, target) for sources, target in declared.joins for source in sources}
-    sources = [name for name in last if name not in onward or name in ending]
-    sources = sources or [name for name in stretch if name in ending]
+    sources = [name for name in last if name != START and (name in ending or not loops)]
     for target in waiting:
-        if not any((source, target) in leads for source in last):
-            yield from (Way(source, target, "conditional") for source in sources if source != START)
+        if not any((source, target) in leads for source in sources):
+            yield from (Way(source, target, "conditional") for source in sources)
 
 
 def _once(ways: Iterable[Way]) -> list[Way]:
@@ -112,7 +123,7 @@ def _once(ways: Iterable[Way]) -> list[Way]:
         known = found.get(pair)
         if known is None or _STRENGTH[way.kind] > _STRENGTH[known.kind]:
             found[pair] = way
-        elif known.kind == way.kind:
+        elif _STRENGTH[way.kind] == _STRENGTH[known.kind]:
             said = tuple(dict.fromkeys([*known.said, *way.said]))
             found[pair] = Way(way.source, way.target, way.kind, said)
     return list(found.values())

@@ -64,9 +64,9 @@ def _trim(child: Topology) -> tuple[Topology, str, str]:
     first = [edge for edge in own if edge.source == START]
     last = [edge for edge in own if edge.target == END]
     entry, exit_ = START, END
-    if len(first) == 1 and not first[0].conditional and comes_in[first[0].target] == 1:
+    if len(first) == 1 and comes_in[first[0].target] == 1:
         entry = first[0].target
-    if len(last) == 1 and not last[0].conditional and goes_out[last[0].source] == 1:
+    if len(last) == 1 and goes_out[last[0].source] == 1:
         exit_ = last[0].source
     elif not last:
         exit_ = list(child.nodes)[-1]  # a loop without an end: any place is as good as the last
