@@ -206,6 +206,8 @@ def _revive(code: int, payload: bytes) -> Any:
         code = _TAG
     if code == _WHOLE_INSIDE:
         return OpaqueValue(UNREADABLE, payload, WHOLE)
+    if code < 0:
+        raise ValueError(f"extension {code} cannot be written back: the value as a whole is kept as it is")
     if code != _TAG:
         return OpaqueValue(f"extension {code}", payload, code)
     name = UNREADABLE

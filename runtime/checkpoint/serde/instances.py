@@ -74,12 +74,31 @@ def _kind_of(cls: type) -> _Kind | None:
 # -- enums and named tuples --------------------------------------------------------------------------------------------
 
 
-def _is_enum(cls: type) -> bool:
-    return issubclass(cls, enum.Enum)
+def _is_enum(cls: Any) -> bool:
+    """Kept by value, as enums are everywhere."""
+    return issubclass(cls, enum.Enum) and all(map(_is_plain, cls.__members__.values()))
+
+
+def _is_plain(member: Any) -> bool:
+    items = member.value if type(member.value) is tuple else (member.value,)
+    return all(item is None or type(item) in _BASES for item in items)
 
 
 def _make_enum(cls: Any, value: Any) -> Any:
     return cls(value)
+
+
+def _is_enum_of_objects(cls: type) -> bool:
+    """Kept by name, as their values may be anything."""
+    return issubclass(cls, enum.Enum)
+
+
+def _enum_name(value: Any) -> Any:
+    return value.name
+
+
+def _make_member(cls: Any, name: Any) -> Any:
+    return cls.__members__[name]
 
 
 def _is_named(cls: type) -> bool:
@@ -261,6 +280,7 @@ def _model_v1(value: Any) -> list[Any]:
 _KINDS = (
     _Kind("model", _is_model, _model, _make_model),
     _Kind("enum", _is_enum, _enum_value, _make_enum),
+    _Kind("member", _is_enum_of_objects, _enum_name, _make_member),
     _Kind("object", _is_object, _object, _make_object),
     _Kind("named", _is_named, list, _make_named),
     _Kind("model_v1", _is_model_v1, _model_v1, _make_model_v1),

@@ -34,7 +34,7 @@ _LOADED_MODULES = ("langgraph.types", "langgraph.store.base")
 """The same, but looked at only where the program itself has imported them."""
 _BUILTIN_MODULES = frozenset({"builtins", "typing", "typing_extensions", "collections", "collections.abc", "types"})
 UNREADABLE = "unreadable bytes"
-WHOLE = -1
+WHOLE = 256
 """The code of an OpaqueValue that is a whole stored value, and not a tagged part of one."""
 
 
@@ -127,6 +127,7 @@ def mentioned(annotations: Iterable[Any]) -> set[type]:
             found.add(hint)
             todo.extend(_annotations(hint))
             todo.extend(type.__subclasses__(hint))
+            todo.append(getattr(hint, "__pydantic_generic_metadata__", {}).get("origin"))
     return found
 
 
