@@ -55,7 +55,7 @@ class OpaqueValue:
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(
             f"{self!r} has no attribute {name!r}: the value was stored as a class that is not allowed here. Name the "
-            f"class in the graph's state schema, or call runtime.checkpoint.serde.types.allow(...) with it."
+            f"class in the graph's state schema, or allow it: JsonPlusSerializer(allowed=[...])."
         )
 
 
