@@ -46,6 +46,8 @@ class _DryRun:
     reached: set[str] = field(default_factory=lambda: {START})
     added: list[Way] = field(default_factory=list)
     """From the last nodes of a stretch to the deferred nodes that waited for it."""
+    last: set[str] = field(default_factory=set)
+    """The nodes after which nothing runs."""
 
 
 def edges_of(declared: Declared) -> list[TopologyEdge]:
@@ -59,9 +61,12 @@ def edges_of(declared: Declared) -> list[TopologyEdge]:
     ]
     plain_end = [way for way in declared.ways if way.target == END and way.kind == "plain"]
     ways = [way for way in declared.ways if way.source in run.reached and way not in plain_end]
-    ways += [*(way for way in joined if way.target != END), *run.added]
-    leaving = {way.source for way in ways}
-    ways += [Way(name, END) for name in declared.nodes if name in run.reached and name not in leaving]
+    ways += [way for way in joined if way.target != END]
+    leaving, waited_for = {way.source for way in ways}, {way.source for way in run.added}
+    for name in declared.nodes:
+        if name in run.reached and name not in leaving and (name in run.last or name not in waited_for):
+            ways.append(Way(name, END, "conditional" if name in waited_for else "plain"))
+    ways += run.added
     if START not in leaving:
         ways += [way for way in plain_end if way.source == START]
     rank = {name: index for index, name in enumerate([START, *declared.nodes, END])}
@@ -89,6 +94,7 @@ def _dry_run(declared: Declared) -> _DryRun:
             run.added += _deferred_ways(declared, stretch if following else frontier, waiting, loops=bool(following))
             frontier, stretch, waiting, seen = waiting, set(), set(), set()
         else:
+            run.last = set() if following else frontier
             return run
         run.reached |= frontier
         stretch |= frontier
