@@ -46,11 +46,9 @@ class TopologyEdge:
 
     @property
     def id(self) -> str:
-        """Unique within the drawing. A subgraph that is followed by itself may have an edge of its own between the same
-        two nodes: the outer one says where it belongs."""
-        inside = parent_of(self.source)
-        outer = inside is not None and inside == parent_of(self.target) and inside != self.within
-        return f"{self.source}->{self.target}" + (f"@{self.within or ''}" if outer else "")
+        """Unique within the drawing: an opened subgraph keeps its start or end where one of its own edges would coincide with
+        one from around it."""
+        return f"{self.source}->{self.target}"
 
 
 def kind_of(name: str) -> Kind:
