@@ -22,7 +22,7 @@ from runtime.checkpoint.base import (
     place,
     waits_and_error,
 )
-from runtime.checkpoint.serde.codec import loads
+from runtime.checkpoint.serde.codec import dumps, loads
 from runtime.checkpoint.serde.jsonplus import SerializerProtocol
 from runtime.constants import ERROR
 
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 
 _IMMUTABLE = (str, int, float, bool, type(None), bytes)
 """Kept as they are: nobody can change them behind our back."""
+
+
+_AT_ROOT = dumps({"parents": {}})
+"""What the metadata of a graph that no other has called leaves to pack."""
 
 
 class _Packed:
@@ -48,7 +52,10 @@ class _Stored:
 
     checkpoint: dict[str, Any]
     """Without values."""
-    metadata: bytes
+    metadata: dict[str, Any]
+    """What of it nobody can change."""
+    notes: bytes
+    """The rest of it."""
     parent_id: str | None
     channels: tuple[str, ...]
     """Channels that had a value."""
@@ -114,7 +121,10 @@ class InMemorySaver(BaseCheckpointSaver[str]):
         }
         kept = {key: _shallow(item) for key, item in checkpoint.items() if key != "channel_values"}
         parent_id = configurable.get("checkpoint_id")
-        stored = _Stored(kept, self.dump_metadata(metadata), parent_id, tuple(values))
+        notes = {key: item for key, item in metadata.items() if type(item) not in _IMMUTABLE}
+        plain = {key: item for key, item in metadata.items() if key not in notes}
+        packed = _AT_ROOT if notes == {"parents": {}} else self.dump_metadata(notes)
+        stored = _Stored(kept, plain, packed, parent_id, tuple(values))
         with self._lock:
             thread = self._thread(thread_id)
             thread.values.update(frozen)
@@ -159,8 +169,8 @@ class InMemorySaver(BaseCheckpointSaver[str]):
             found = self._threads[thread_id] = _Thread()
         return found
 
-    def _freeze(self, channel: str, value: Any) -> Any:
-        return value if type(value) in _IMMUTABLE else _Packed(self.dump(channel, value))
+    def _freeze(self, key: str, value: Any) -> Any:
+        return value if type(value) in _IMMUTABLE else _Packed(self.dump(key, value))
 
     def _thaw(self, value: Any) -> Any:
         return self.load(value.payload) if type(value) is _Packed else value
@@ -189,7 +199,7 @@ class InMemorySaver(BaseCheckpointSaver[str]):
         return CheckpointTuple(
             place(thread_id, ns, checkpoint_id),
             checkpoint,
-            loads(stored.metadata),
+            _metadata(stored),
             place(thread_id, ns, stored.parent_id) if stored.parent_id else None,
             [
                 (task_id, channel, self._thaw(value))
@@ -218,7 +228,7 @@ class InMemorySaver(BaseCheckpointSaver[str]):
                 return
             if wanted and key != wanted:
                 continue
-            if filter and not matches(loads(stored.metadata), filter):
+            if filter and not matches(_metadata(stored), filter):
                 continue
             left -= 1
             with self._lock:
@@ -246,7 +256,7 @@ class InMemorySaver(BaseCheckpointSaver[str]):
     ) -> Iterator[CheckpointHeader]:
         """Checkpoints, newest first, without reading a value."""
         for key, name, ns, stored in self._found(str(thread_id), checkpoint_ns, before)[:limit]:
-            metadata = loads(stored.metadata)
+            metadata = _metadata(stored)
             with self._lock:
                 waits, error = waits_and_error(self._notes(name, ns, key))
             yield CheckpointHeader(
@@ -286,6 +296,10 @@ class InMemorySaver(BaseCheckpointSaver[str]):
 
 
 MemorySaver = InMemorySaver
+
+
+def _metadata(stored: _Stored) -> dict[str, Any]:
+    return {**stored.metadata, **loads(stored.notes)}
 
 
 def _shallow(item: Any) -> Any:
