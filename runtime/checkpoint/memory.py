@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from runtime.checkpoint.base import (
@@ -248,7 +249,7 @@ class InMemorySaver(BaseCheckpointSaver[str]):
                 for key, stored in line.items()
                 if before is None or key < before
             ]
-        found.sort(key=lambda item: item[:3], reverse=True)
+        found.sort(key=itemgetter(0), reverse=True)
         return found
 
     def headers(
