@@ -7,17 +7,18 @@ from typing import Any
 from langchain_core.messages import AIMessage
 
 from runtime.graph import END, START, MessagesState, StateGraph
+from runtime.graph.state import CompiledStateGraph
 
 
 def _step(name: str) -> Any:
     def say(state: MessagesState) -> dict[str, Any]:
-        heard = state["messages"][-1].content
+        heard = state["messages"][-1].text if state["messages"] else "nothing"
         return {"messages": [AIMessage(f"{name} heard: {heard}")]}
 
     return say
 
 
-def build() -> Any:
+def build() -> CompiledStateGraph:
     """The compiled graph."""
     builder = StateGraph(MessagesState)
     for name in ("a", "b", "c"):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from debugger.gallery import abc, joke, map_reduce, support_agent, travel_math, two_questions
+from runtime.graph.state import CompiledStateGraph
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +17,7 @@ class GalleryGraph:
     name: str
     description: str
     """One sentence: what it shows."""
-    build: Callable[[], Any]
+    build: Callable[[], CompiledStateGraph]
     """Makes the compiled graph; the server gives it a checkpointer."""
     example_inputs: tuple[dict[str, Any], ...]
     """Inputs that the run form offers."""

@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 
 from debugger.gallery.models import ScriptedModel, last_of
 from runtime.graph import END, START, StateGraph
+from runtime.graph.state import CompiledStateGraph
 
 _JOKES = {
     "socks": "Why did the sock file a report? Its other half had gone missing in the wash.",
@@ -29,7 +30,7 @@ def _answer(messages: list[BaseMessage]) -> AIMessage:
     return AIMessage(_JOKES.get(topic, f"I know {topic} jokes, but the good ones are all in another branch."))
 
 
-def build() -> Any:
+def build() -> CompiledStateGraph:
     """The compiled graph."""
     model = ScriptedModel(rule=_answer)
 

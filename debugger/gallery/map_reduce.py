@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import operator
-import time
 from typing import Annotated, Any, TypedDict
 
-from debugger.gallery.models import token_delay
+from debugger.gallery.models import work
 from runtime.graph import END, START, StateGraph
+from runtime.graph.state import CompiledStateGraph
 from runtime.types import Send
 
 
@@ -23,7 +23,7 @@ class Job(TypedDict):
 
 def plan(state: State) -> dict[str, Any]:
     """Sort the subjects, so that the tasks have a stable order."""
-    return {"subjects": sorted(state["subjects"])}
+    return {"subjects": sorted(state.get("subjects", []))}
 
 
 def fan_out(state: State) -> list[Send]:
@@ -33,7 +33,7 @@ def fan_out(state: State) -> list[Send]:
 
 def research(job: Job) -> dict[str, Any]:
     """Write one note."""
-    time.sleep(token_delay() * 5)
+    work(len(job["subject"]))
     return {"notes": [f"{job['subject']}: {len(job['subject'])} letters, worth a look"]}
 
 
@@ -42,7 +42,7 @@ def write_report(state: State) -> dict[str, Any]:
     return {"report": "\n".join(state["notes"])}
 
 
-def build() -> Any:
+def build() -> CompiledStateGraph:
     """The compiled graph."""
     builder = StateGraph(State)
     builder.add_node("plan", plan)

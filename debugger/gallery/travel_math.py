@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypedDict
 
 from runtime.graph import END, START, StateGraph
+from runtime.graph.state import CompiledStateGraph
 
 
 class State(TypedDict):
@@ -13,7 +14,7 @@ class State(TypedDict):
 
 def add_one(state: State) -> dict[str, Any]:
     """value + 1."""
-    return {"value": state["value"] + 1}
+    return {"value": state.get("value", 0) + 1}
 
 
 def double(state: State) -> dict[str, Any]:
@@ -21,7 +22,7 @@ def double(state: State) -> dict[str, Any]:
     return {"value": state["value"] * 2}
 
 
-def build() -> Any:
+def build() -> CompiledStateGraph:
     """The compiled graph."""
     builder = StateGraph(State)
     builder.add_node("add_one", add_one)

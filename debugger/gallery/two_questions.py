@@ -6,6 +6,7 @@ import operator
 from typing import Annotated, Any, TypedDict
 
 from runtime.graph import END, START, StateGraph
+from runtime.graph.state import CompiledStateGraph
 from runtime.types import interrupt
 
 
@@ -22,7 +23,7 @@ def boil_water(state: State) -> dict[str, Any]:
 def ask_salt(state: State) -> dict[str, Any]:
     """Asks for one of three."""
     amount = interrupt(
-        {"question": f"How much salt in the {state['dish']}?", "options": ["none", "a pinch", "a spoon"]}
+        {"question": f"How much salt in the {state.get('dish', 'soup')}?", "options": ["none", "a pinch", "a spoon"]}
     )
     return {"steps": [f"salt: {amount}"]}
 
@@ -34,10 +35,10 @@ def ask_spice(state: State) -> dict[str, Any]:
 
 def serve(state: State) -> dict[str, Any]:
     """Runs once all three are done."""
-    return {"steps": [f"{state['dish']} is served"]}
+    return {"steps": [f"{state.get('dish', 'soup')} is served"]}
 
 
-def build() -> Any:
+def build() -> CompiledStateGraph:
     """The compiled graph."""
     builder = StateGraph(State)
     for node in (boil_water, ask_salt, ask_spice):
