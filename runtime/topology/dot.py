@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import graphviz
 
-from runtime.topology.parts import TopologyEdge, TopologyNode
+from runtime.topology.parts import TopologyEdge, TopologyNode, drawn_ways
 
 _GRAPH = {
     "rankdir": "TB",
@@ -34,7 +34,14 @@ _NODE = {
     "fontcolor": "#23233b",
 }
 _EDGE = {"fontname": "Helvetica", "fontsize": "10", "color": "#8b8fa3", "fontcolor": "#55586b", "arrowsize": "0.7"}
-_BOX = {"style": "rounded,filled", "color": "#8b8fa3", "fillcolor": "#8b8fa31a", "fontcolor": "#55586b", "margin": "12"}
+_BOX = {
+    "style": "rounded,filled",
+    "color": "#8b8fa3",
+    "fillcolor": "#8b8fa31a",
+    "fontcolor": "#55586b",
+    "labeljust": "l",
+    "margin": "12",
+}
 
 
 def dot(parts: Sequence[TopologyNode], edges: Sequence[TopologyEdge]) -> str:
@@ -46,14 +53,24 @@ def dot(parts: Sequence[TopologyNode], edges: Sequence[TopologyEdge]) -> str:
         inside.setdefault(part.parent, []).append(part)
     _fill(drawing, inside, names, None)
     led_to = {edge.target for edge in edges if not edge.anywhere}
-    for edge in edges:
+    ways, open_ended = drawn_ways(edges)
+    for edge in ways:
         drawing.edge(
             names[edge.source],
             names[edge.target],
             label=_text(f" {edge.label} ") if edge.label else None,
             **_edge(edge, constrain=not edge.anywhere or edge.target not in led_to),
         )
+    for source in open_ended:
+        _open_end(drawing, names[source], source)
     return str(drawing.source)
+
+
+def _open_end(drawing: graphviz.Digraph, name: str, source: str) -> None:
+    """One arrow for all the ways to anywhere."""
+    look = {"class": "anywhere", "style": "dotted"}
+    drawing.node(f"{name}_any", label="any node", shape="plaintext", style="", **{"class": "anywhere"})
+    drawing.edge(name, f"{name}_any", id=_text(f"e|{source}->*"), **look)
 
 
 def _text(text: str) -> str:

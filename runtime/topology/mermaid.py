@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from runtime.topology.parts import TopologyEdge, TopologyNode
+from runtime.topology.parts import TopologyEdge, TopologyNode, drawn_ways
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +30,14 @@ def mermaid(parts: Sequence[TopologyNode], edges: Sequence[TopologyEdge], style:
     """A flowchart. Dashed arrows are conditional, dotted ones may go anywhere."""
     ids = {part.id: _id(index, part) for index, part in enumerate(parts)}
     lines = [*_frontmatter(style), "graph TD;", *_nodes(parts, ids, None, 1)]
-    for edge in edges:
+    ways, open_ended = drawn_ways(edges)
+    for edge in ways:
         label = f'|"{_wrapped(edge.label, style.words)}"|' if edge.label else ""
         arrow = "-.->" if edge.conditional else "-->"
         lines.append(f"\t{ids[edge.source]} {arrow}{label} {ids[edge.target]};")
+    lines += [f'\t{ids[source]} -.-> {ids[source]}_any["any node"];' for source in open_ended]
     if style.with_styles:
-        lines += _styles(parts, edges, ids, style)
+        lines += _styles(parts, ways, ids, style)
     return "\n".join(lines) + "\n"
 
 

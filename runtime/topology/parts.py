@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -49,6 +49,17 @@ class TopologyEdge:
         """Unique within the drawing: an opened subgraph keeps its start or end where one of its own edges would coincide with
         one from around it."""
         return f"{self.source}->{self.target}"
+
+
+MANY_WAYS = 80
+"""So many ways to anywhere are drawn one by one; past it no picture can be read, or laid out in good time."""
+
+
+def drawn_ways(edges: Sequence[TopologyEdge]) -> tuple[list[TopologyEdge], list[str]]:
+    """The edges to draw one by one, and the nodes that get a single arrow to the words "any node" instead."""
+    if sum(edge.anywhere for edge in edges) <= MANY_WAYS:
+        return list(edges), []
+    return [edge for edge in edges if not edge.anywhere], list(dict.fromkeys(e.source for e in edges if e.anywhere))
 
 
 def kind_of(name: str) -> Kind:

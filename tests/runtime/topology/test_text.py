@@ -115,6 +115,19 @@ def test_long_labels_are_wrapped() -> None:
     assert '|"one two<br>three"|' in build(graph).get_graph().draw_mermaid(wrap_label_n_words=2)
 
 
+def test_ways_to_anywhere_that_are_too_many_become_one_arrow_a_router() -> None:
+    names = [f"step_{index}" for index in range(50)]
+    topology = build(
+        plan(names, *((START, name) for name in names), routers=[("step_0", None), ("step_7", None)])
+    ).get_graph()
+    assert sum(edge.anywhere for edge in topology.edges) == 102
+    text, drawn = topology.draw_mermaid(), topology.draw_dot()
+    assert text.count("any node") == drawn.count("any node") == 2
+    assert 'n1_step_0 -.-> n1_step_0_any["any node"];' in text
+    assert 'id="e|step_7->*"' in drawn
+    assert "linkStyle" not in text
+
+
 # -- DOT ---------------------------------------------------------------------------------------------------------------
 
 
