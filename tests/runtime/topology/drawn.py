@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypedDict
 
@@ -65,8 +65,8 @@ def plan(names: str | Iterable[str | Node], *edges: tuple[Any, str], routers: An
     )
 
 
-def build(graph: Plan, library: str = "runtime") -> Any:
-    """The plan's graph, compiled by `runtime` or `langgraph`."""
+def build(graph: Plan, library: str = "runtime", route: Callable[[Any], Any] | None = None) -> Any:
+    """The plan's graph, compiled by `runtime` or `langgraph`. Give it a route to run it, too."""
     builder = importlib.import_module(f"{library}.graph").StateGraph(State)
     for node in graph.nodes:
         action = quiet if node.child is None else build(node.child, library)
@@ -78,7 +78,7 @@ def build(graph: Plan, library: str = "runtime") -> Any:
     for starts, end in graph.joins:
         builder.add_edge(list(starts), end)
     for index, (source, path_map) in enumerate(graph.routers):
-        builder.add_conditional_edges(source, router(f"router_{index}"), path_map)
+        builder.add_conditional_edges(source, route or router(f"router_{index}"), path_map)
     return builder.compile(checkpointer=graph.checkpointer)
 
 

@@ -66,6 +66,15 @@ def test_a_deferred_node_that_leads_back_ends_where_the_run_does() -> None:
     assert {"b -.-> late", "b -.-> __end__"} <= shown(topology)
 
 
+def test_a_deferred_node_follows_what_runs_last_though_a_node_runs_twice() -> None:
+    nodes = ["a", "x", "b", "c", Node("late", defer=True)]
+    ways = [(START, "a"), (START, "b"), (START, "late"), ("a", "x"), ("x", "b"), ("a", "b")]
+    compiled = build(plan(nodes, *ways, routers=[("b", {"c": "c"})]), route=lambda state: "c")
+    ran = [sorted(update) for update in compiled.stream({"log": []}, stream_mode="updates")]
+    assert ran[-2:] == [["c"], ["late"]]
+    assert {edge.target for edge in compiled.get_graph().edges if edge.source == "c"} == {"late"}
+
+
 def test_an_empty_way_from_start_to_end_is_drawn() -> None:
     assert "__start__ --> __end__" in shown(drawing(plan("a", (START, END), ("a", END))))
 
