@@ -1,0 +1,38 @@
+// What can be done from the shown checkpoint. Each button says what will really run.
+
+import { cancelRun, placeShown, startRun } from '../net/commands'
+import { dispatch, readState } from '../store'
+import { isBusy, shownCheckpoint } from '../store/selectors'
+
+export function ActionBar() {
+  const state = readState()
+  const { view, timeline, focus } = state
+  if (!focus.thread) return <header class="pane-head"><h2>Inspector</h2></header>
+  const busy = isBusy(state)
+  const isHead = focus.ns === '' && view !== null && shownCheckpoint(state) === timeline?.head
+  const next = view?.next.join(', ') ?? ''
+  const waits = (view?.interrupts.length ?? 0) > 0
+  return (
+    <header class="pane-head actions">
+      <button class="primary" data-testid="run-open" disabled={busy} onClick={() => dispatch({ type: 'panelOpened', panel: 'run' })}>Run …</button>
+      {isHead && next && !waits && (
+        <>
+          <button data-testid="step" disabled={busy} title={`Runs ${next}, then stops`} onClick={() => void startRun({ until: 'step' })}>Step</button>
+          <button data-testid="continue" disabled={busy} title={`Runs ${next} and on, to the next breakpoint or question`} onClick={() => void startRun({ until: 'pause' })}>Continue</button>
+        </>
+      )}
+      {view && next && (
+        <button
+          data-testid="replay" disabled={busy}
+          title={`Runs again: ${next}, and what follows. Nodes before do not run. A new branch starts; the outside world is not rolled back.`}
+          onClick={() => void startRun({ input: null, checkpoint: placeShown() })}
+        >
+          Replay from here
+        </button>
+      )}
+      {view && <button data-testid="edit-open" disabled={busy} onClick={() => dispatch({ type: 'panelOpened', panel: state.panel === 'edit' ? null : 'edit' })}>Edit …</button>}
+      <span class="grow" />
+      {busy && <button class="danger" data-testid="cancel" onClick={() => void cancelRun()}>Cancel the run</button>}
+    </header>
+  )
+}
