@@ -128,6 +128,7 @@ function pathOf(line: LaneLine, x: (lane: number) => number): string {
   const [at, to, middle] = [x(line.lane), x(line.to), ROW / 2]
   if (line.part === 'through') return `M${at} 0V${ROW}`
   if (line.part === 'down') return `M${at} ${middle}V${ROW}`
+  if (line.part === 'up') return `M${at} 0V${middle}`
   return `M${at} 0C${at} ${middle} ${to + (at - to) / 2} ${middle} ${to} ${middle}`
 }
 
