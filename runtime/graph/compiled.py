@@ -12,6 +12,7 @@ from runtime.engine.model import GraphSpec
 from runtime.graph.config import merge_configs, strip_task_ids
 from runtime.graph.edits import edit
 from runtime.graph.runs import ainvoke, astream, invoke, stream
+from runtime.graph.schema import json_schema
 from runtime.graph.snapshots import history_source, snapshot, state
 from runtime.graph.spec import build_spec
 from runtime.graph.subgraphs import graphs_in, is_graph
@@ -225,6 +226,14 @@ class CompiledStateGraph:
     async def aget_graph(self, config: RunnableConfig | None = None, *, xray: int | bool = False) -> Any:
         """`get_graph`, awaited."""
         return self.get_graph(config, xray=xray)
+
+    def get_input_jsonschema(self, config: RunnableConfig | None = None) -> dict[str, Any]:
+        """JSON schema of the input. Raises what Pydantic raises for a type that JSON cannot describe."""
+        return json_schema(self.builder.schemas[self.builder.input_schema])
+
+    def get_output_jsonschema(self, config: RunnableConfig | None = None) -> dict[str, Any]:
+        """JSON schema of what `invoke` gives. Raises what Pydantic raises for a type that JSON cannot describe."""
+        return json_schema(self.builder.schemas[self.builder.output_schema])
 
     def get_name(self, suffix: str | None = None, *, name: str | None = None) -> str:
         """The graph's name, as it stands in traces."""

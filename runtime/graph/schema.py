@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Annotated, Any, NotRequired, Required, get_args, get_origin
 
+from pydantic import TypeAdapter, create_model
 from typing_extensions import ReadOnly, get_type_hints, is_typeddict
 
 from runtime.channels import BaseChannel, BinaryOperatorAggregate, LastValue
@@ -172,3 +173,12 @@ def as_items(value: Any) -> list[tuple[str, Any]] | None:
 def _differs(model: Any, name: str, field: Any) -> bool:
     """Whether a field that was not given holds something else than its default."""
     return bool(getattr(model, name) != field.get_default(call_default_factory=True))
+
+
+def json_schema(schema: Schema) -> dict[str, Any]:
+    """JSON schema of a schema class. Keys of a TypedDict may all be left out: an input is an update."""
+    if is_typeddict(schema.type):
+        fields: dict[str, Any] = {name: (channel.typ, None) for name, channel in schema.channels.items()}
+        made: dict[str, Any] = create_model(schema.type.__name__, **fields).model_json_schema()
+        return made
+    return TypeAdapter(schema.type).json_schema()

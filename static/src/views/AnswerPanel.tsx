@@ -54,7 +54,7 @@ function Question({ asked, several, chosen, onGive }: { asked: InterruptView; se
   return (
     <form class="question" data-testid="answer-form" onSubmit={submit}>
       <p class="asked">{questionOf(asked.value)}</p>
-      {typeof asked.value === 'object' && asked.value !== null && <Tree name="payload" value={asked.value} />}
+      {Object.entries(restOf(asked.value)).map(([name, value]) => <Tree key={name} name={name} value={value} />)}
       {options.length > 0 && (
         <div class="options">
           {options.map(option => <button key={brief(option)} type="button" disabled={busy} class={chosen === option ? 'chosen' : ''} onClick={() => onGive(option)}>{brief(option)}</button>)}
@@ -74,6 +74,13 @@ function Question({ asked, several, chosen, onGive }: { asked: InterruptView; se
 function questionOf(value: unknown): string {
   if (value !== null && typeof value === 'object' && 'question' in value) return brief(value.question, 500)
   return typeof value === 'string' ? value : 'The node asks:'
+}
+
+/** What the payload says beside the question and the ready answers. */
+function restOf(value: unknown): Record<string, unknown> {
+  if (value === null || typeof value !== 'object') return {}
+  if (Array.isArray(value)) return { payload: value }
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !['question', 'options', 'choices'].includes(name)))
 }
 
 /** Ready answers: those the payload offers, or yes and no. */

@@ -29,6 +29,11 @@ export function Timeline() {
     return () => watch.disconnect()
   }, [])
 
+  const following = state.focus.checkpoint === null
+  useEffect(() => {
+    if (following && list.current) list.current.scrollTop = 0
+  }, [following, timeline?.ns])
+
   const onScroll = () => {
     const element = list.current
     if (!element) return

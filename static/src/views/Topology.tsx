@@ -56,13 +56,13 @@ export function Topology() {
     <section class="pane topology" aria-label="Topology" data-testid="topology">
       <header class="pane-head">
         <h2>Topology</h2>
-        <span class="legend">{LEGEND.map(([key, text]) => <span key={key} class={`key ${key}`}>{text}</span>)}</span>
         <span class="grow" />
         <button class="quiet" data-testid="copy-mermaid" onClick={() => view && void copyText(view.mermaid, 'Mermaid text')}>Copy Mermaid</button>
         <button class="quiet" aria-label="Zoom out" onClick={() => camera.zoom(1 / 1.25)}>−</button>
         <button class="quiet" aria-label="Zoom in" onClick={() => camera.zoom(1.25)}>+</button>
         <button class="quiet" onClick={camera.fit}>Fit</button>
       </header>
+      <div class="legend">{LEGEND.map(([key, text]) => <span key={key} class={`key ${key}`}>{text}</span>)}</div>
       {reason && <p class="notice error">The drawing could not be laid out: {reason}</p>}
       <div class="canvas" ref={holder} onClick={onPick} onKeyDown={onKey} />
       {!view && <p class="empty">Loading the graph …</p>}
