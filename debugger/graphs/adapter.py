@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic import create_model
 
 from debugger.errors import LoadError
 from debugger.graphs.kinds import kind_of
@@ -65,15 +66,14 @@ class ServedGraph:
     @cached_property
     def input_schema(self) -> dict[str, Any]:
         """JSON schema of the input; an open object where the schema cannot be read."""
-        if hasattr(self.graph, "get_input_jsonschema"):
-            make = self.graph.get_input_jsonschema
-        else:
-            make = TypeAdapter(self.graph.builder.input_schema).json_schema
-        try:
-            schema: dict[str, Any] = make()
-        except Exception:  # noqa: BLE001 - a schema that Pydantic cannot read still has its raw form
-            return {"type": "object", "properties": {name: {} for name in sorted(self.state_keys)}}
-        return schema
+        with suppress(Exception):  # LangGraph cannot read typing.TypedDict before Python 3.12
+            found: dict[str, Any] = self.graph.get_input_jsonschema()
+            return found
+        fields: dict[str, Any] = {name: (typ, None) for name, typ in self.annotations.items()}
+        with suppress(Exception):  # a type that JSON cannot describe still has its raw form
+            made: dict[str, Any] = create_model("Input", **fields).model_json_schema()
+            return made
+        return {"type": "object", "properties": {name: {} for name in sorted(self.state_keys)}}
 
     @property
     def nodes(self) -> list[str]:
