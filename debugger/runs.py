@@ -165,6 +165,8 @@ class Runs:
 
     def close(self, timeout: float = 1.0) -> None:
         """Cancel every run, and stop. A node whose thread hangs is left behind."""
+        if self._loop.is_closed():
+            return
         running = [live for live in self._live.values() if not live.done]
         for live in running:
             self.cancel(live.view.run_id)
@@ -172,6 +174,8 @@ class Runs:
             live.wait(timeout / max(1, len(running)))
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(timeout=0.2)
+        if not self._thread.is_alive():
+            self._loop.close()
 
     # -- one run -------------------------------------------------------------------------------------------------------
 

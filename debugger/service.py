@@ -194,7 +194,7 @@ class Service:
         config = _run_config(thread_id, request)
         value: Any = request.input
         if request.command is not None:
-            value = self._command(served, request.command)
+            value = self._command(served, request.command, thread_id, checkpoint_id)
             checkpoint_id = self._answer_place(served, thread_id, ns, checkpoint_id, request.command)
         elif value is None and inspector.head(thread_id) is None:
             raise DebuggerError(
@@ -216,15 +216,29 @@ class Service:
             durability=request.durability or "sync",
         )
 
-    def _command(self, served: ServedGraph, body: CommandBody) -> Any:
+    def _command(self, served: ServedGraph, body: CommandBody, thread_id: str, checkpoint_id: str | None) -> Any:
         fields: dict[str, Any] = {}
         if "resume" in body.model_fields_set:
             fields["resume"] = body.resume
+            if body.resume is None and served.kind.name == "langgraph":
+                fields["resume"] = self._null_answer(served, thread_id, checkpoint_id)
         if body.update is not None:
             fields["update"] = body.update
         if body.goto is not None:
             fields["goto"] = body.goto
         return served.kind.command(**fields)
+
+    def _null_answer(self, served: ServedGraph, thread_id: str, checkpoint_id: str | None) -> dict[str, None]:
+        """To LangGraph, `resume=None` is no answer at all; by the question's id it is one."""
+        inspector = Inspector(served)
+        asked = inspector.snapshot(thread_id).interrupts if checkpoint_id in (None, inspector.head(thread_id)) else ()
+        if len(asked) == 1:
+            return {asked[0].id: None}
+        raise DebuggerError(
+            "null_answer",
+            "LangGraph takes null as an answer only to the one question that waits at the thread's newest checkpoint.",
+            "Give another value, or replay the pause first and answer then.",
+        )
 
     def _answer_place(
         self, served: ServedGraph, thread_id: str, ns: str, checkpoint_id: str | None, body: CommandBody
