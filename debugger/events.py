@@ -66,12 +66,10 @@ class Journal:
         )
 
     def forget(self, thread_id: str) -> None:
-        """A thread was deleted."""
+        """A thread is about to be deleted: nothing of it may be stored after this."""
+        self.flush()
         with self._wake:
             self._last.pop(thread_id, None)
-            kept = [row for row in self._queue if row.thread_id != thread_id]
-            self._queue.clear()
-            self._queue.extend(kept)
 
     def flush(self) -> None:
         """Store what waits, now."""

@@ -48,7 +48,10 @@ def connect_sockets(sockets: SocketIO, service: Service, guard: Guard) -> None:
             ).model_dump()
         except DebuggerError as error:
             return error.body().model_dump()
-        join_room(wanted.thread_id)
+        try:
+            join_room(wanted.thread_id)
+        except ValueError:  # the page has left meanwhile: nobody is there to answer
+            return {}
         return service.journal.page(wanted.thread_id, wanted.after, _PAGE).model_dump()
 
     @sockets.on("unwatch")

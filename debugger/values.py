@@ -17,7 +17,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from langchain_core.messages import AnyMessage, BaseMessage, convert_to_messages
+from langchain_core.messages import AnyMessage, BaseMessage
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from debugger.wire import FieldProblem
@@ -116,6 +116,7 @@ _PLAIN: tuple[tuple[Any, str, Callable[[Any], Any]], ...] = (
     (bytes, "bytes", lambda v: base64.b64encode(v).decode()),
 )
 
+_MESSAGE: TypeAdapter[BaseMessage] = TypeAdapter(AnyMessage)
 _FROM_TAG: Mapping[str, Callable[[Any], Any]] = {
     "int": int,
     "float": float,
@@ -130,7 +131,7 @@ _FROM_TAG: Mapping[str, Callable[[Any], Any]] = {
     "set": lambda v: set(decode(v)),
     "frozenset": lambda v: frozenset(decode(v)),
     "dict": lambda v: {_hashable(decode(k)): decode(item) for k, item in v},
-    "message": lambda v: convert_to_messages([decode(v)])[0],
+    "message": lambda v: _MESSAGE.validate_python(decode(v)),
 }
 
 
