@@ -231,9 +231,10 @@ class Service:
     def _null_answer(self, served: ServedGraph, thread_id: str, checkpoint_id: str | None) -> dict[str, None]:
         """To LangGraph, `resume=None` is no answer at all; by the question's id it is one."""
         inspector = Inspector(served)
-        asked = inspector.snapshot(thread_id).interrupts if checkpoint_id in (None, inspector.head(thread_id)) else ()
-        if len(asked) == 1:
-            return {asked[0].id: None}
+        if checkpoint_id in (None, inspector.head(thread_id)):
+            asked = inspector.snapshot(thread_id).interrupts
+            if len(asked) == 1:
+                return {asked[0].id: None}
         raise DebuggerError(
             "null_answer",
             "LangGraph takes null as an answer only to the one question that waits at the thread's newest checkpoint.",
