@@ -10,6 +10,8 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
+from pydantic import TypeAdapter
+
 from runtime.context import current_context
 from runtime.errors import GraphInterrupt
 
@@ -147,10 +149,16 @@ def interrupt(value: Any, *, response_schema: Any = None) -> Any:
     The first pass raises `GraphInterrupt`, so a node runs again from its start when it is answered: side effects belong
     after the call. Several calls in one node are answered in their order.
 
+    Args:
+        response_schema: what an answer must look like, for whoever builds a form: a JSON schema, or a type, of which the
+            JSON schema is kept.
+
     Raises:
         RuntimeError: when called outside a node of a running graph.
     """
     answered, found = current_context().scratchpad.next_answer()
     if not answered:
+        if response_schema is not None and not isinstance(response_schema, dict):
+            response_schema = TypeAdapter(response_schema).json_schema()
         raise GraphInterrupt((Interrupt(value, found, response_schema),))
     return found

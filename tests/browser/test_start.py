@@ -44,3 +44,35 @@ def test_a_signal_ends_the_server_within_two_seconds_while_a_page_is_open(
     with running(tmp_path, "demo", end=number) as server:
         page.goto(server.url)
         expect(page.get_by_text("support_agent").first).to_be_visible()
+
+
+SLEEPER = """
+import time
+from typing import TypedDict
+from runtime.graph import START, StateGraph
+class S(TypedDict):
+    x: int
+builder = StateGraph(S)
+builder.add_node("sleep", lambda state: time.sleep(30))
+builder.add_edge(START, "sleep")
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_run_in_flight_does_not_keep_the_server_and_is_marked(
+    page: Page, tmp_path: Path, number: signal.Signals
+) -> None:
+    """`running` fails when the command takes 2 s or more to end."""
+    (tmp_path / "sleeper.py").write_text(SLEEPER)
+    target = f"{tmp_path / 'sleeper.py'}:builder"
+    with running(tmp_path, "serve", target, end=number) as server:
+        page.goto(server.url)
+        page.request.post(f"{server.origin}/threads", data={"thread_id": "t"})
+        body = {"assistant_id": "builder", "input": {"x": 1}}
+        assert page.request.post(f"{server.origin}/threads/t/runs", data=body).json()["status"] == "running"
+        page.goto("about:blank")
+    with running(tmp_path, "serve", target) as again:
+        page.goto(again.url)
+        run = page.request.get(f"{again.origin}/debug/threads/t/runs").json()[0]
+        assert run["status"] == "cancelled"
+        assert page.request.get(f"{again.origin}/debug/threads/t").json()["status"] == "interrupted"

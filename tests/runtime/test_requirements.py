@@ -305,6 +305,15 @@ def test_each_answer_is_used_once(rec: Recorder) -> None:
     assert graph.invoke(Command(resume="B"), THREAD) == {"log": ["A", "B"]}
 
 
+def test_a_question_can_say_what_an_answer_looks_like() -> None:
+    builder = StateGraph(L)
+    builder.add_node("ask", lambda state: {"log": [interrupt("how many?", response_schema=int)]})
+    builder.add_edge(START, "ask")
+    graph = builder.compile(checkpointer=InMemorySaver())
+    assert graph.invoke({"log": []}, THREAD)["__interrupt__"][0].response_schema == {"type": "integer"}
+    assert graph.get_state(THREAD).interrupts[0].response_schema == {"type": "integer"}
+
+
 # -- R9, R10, R11: truth, repair, changed code ---------------------------------------------------------------------------
 
 
