@@ -15,7 +15,7 @@ from runtime.engine.model import RunOptions, Task
 from runtime.engine.plan import orphans, read_values
 from runtime.engine.session import Effects, Session
 from runtime.graph.config import own_notes
-from runtime.graph.runs import child_config
+from runtime.graph.run import child_config
 from runtime.stream.payloads import writes_to_result
 from runtime.types import PregelTask, StateSnapshot
 

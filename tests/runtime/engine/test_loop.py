@@ -10,7 +10,7 @@ from runtime.constants import INTERRUPT
 from runtime.engine.effects import Effect, Emit, Load, NextDone, PutCheckpoint, PutWrites, Start
 from runtime.engine.model import Failed, Finished, Outcome, Paused, RunOutcome, Task
 from runtime.graph import START, StateGraph
-from runtime.graph.runs import CallOptions, Run
+from runtime.graph.run import CallOptions, Run
 from runtime.types import Interrupt
 from tests.runtime.programs import THREAD, L
 
