@@ -19,7 +19,8 @@ from debugger.security import COOKIE, HEADERS, Guard, content_security_policy
 from debugger.service import Service
 from debugger.sockets import connect_sockets
 
-_OPEN_PATHS = ("/ok", "/static/")
+_OPEN = "/ok"
+_OPEN_FOLDER = "/static/"
 """What needs no token: a sign of life, and the built files, which hold nothing of the user's."""
 
 
@@ -72,7 +73,7 @@ def _check() -> Any:
             "Use the page that this server serves.",
             status=403,
         )
-    if request.path.startswith(_OPEN_PATHS):
+    if request.path == _OPEN or request.path.startswith(_OPEN_FOLDER):
         return None
     given = request.args.get("token")
     if given is not None and guard.token_fits(given):

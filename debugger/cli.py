@@ -28,6 +28,7 @@ from debugger.service import Service
 from runtime.checkpoint.memory import InMemorySaver
 from runtime.checkpoint.sqlite import SqliteSaver
 
+_EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -111,7 +112,8 @@ def _graphs(options: argparse.Namespace, saver: Any) -> list[ServedGraph]:
 
 
 def _serve(service: Service, options: argparse.Namespace) -> int:
-    guard = Guard(hosts=frozenset() if options.host in _LOOPBACK else frozenset({options.host, socket.gethostname()}))
+    names = frozenset() if options.host in _LOOPBACK else frozenset({options.host, socket.gethostname()})
+    guard = Guard(hosts=names, any_address=options.host in _EVERYWHERE)
     app, sockets = create_app(service, guard)
     try:
         port = _free_port(options.host, options.port)

@@ -1,12 +1,15 @@
 """The event journal: stream items become numbered rows, are stored, and only then shown.
 
-Owns: numbers without gaps within a thread, order, batches. A put costs the run a queue append; one thread of its own
-writes batches (every 20 ms, or 100 events) in one transaction and then hands them to whoever listens.
+Owns: numbers without gaps within a thread, order, batches. A put costs the run one encoding of the payload, which may
+change later, and a queue append; a thread of its own writes batches (every 20 ms, or 100 events) in one transaction and
+then hands them to whoever listens.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
+import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,6 +21,9 @@ from debugger.wire import EventMode, EventPage, EventRow
 
 _EVERY = 0.02
 _BATCH = 100
+_RETRY = 1.0
+"""Seconds until storing is tried again after it failed (a full disk, a locked file)."""
+_LOG = logging.getLogger(__name__)
 Listener = Callable[[str, list[EventRow]], None]
 """(thread id, rows of one batch): called after they are stored."""
 
@@ -79,7 +85,12 @@ class Journal:
                 self._queue.clear()
             if not rows:
                 return
-            self._records.add_events(rows)
+            try:
+                self._records.add_events(rows)
+            except BaseException:
+                with self._wake:
+                    self._queue.extendleft(reversed(rows))  # nothing is lost: the next flush tries again
+                raise
             by_thread: dict[str, list[EventRow]] = defaultdict(list)
             for row in rows:
                 by_thread[row.thread_id].append(row)
@@ -103,7 +114,11 @@ class Journal:
                     return
                 if len(self._queue) < _BATCH:
                     self._wake.wait_for(lambda: not self._open or len(self._queue) >= _BATCH, timeout=_EVERY)
-            self.flush()
+            try:
+                self.flush()
+            except Exception:  # noqa: BLE001 - whatever it is, later events are stored too once it has passed
+                _LOG.exception("Events could not be stored; trying again in %s s", _RETRY)
+                time.sleep(_RETRY)
 
 
 # -- stream item -> row ------------------------------------------------------------------------------------------------

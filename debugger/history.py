@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from debugger.timeline import Header
@@ -51,18 +50,27 @@ def reference(ns: str, count: int) -> NamespaceRef:
     )
 
 
-def children(all_namespaces: Iterable[NamespaceRef], ns: str, task_ids: Iterable[str]) -> list[NamespaceRef]:
-    """The namespaces that the given tasks of a namespace opened."""
-    prefix = f"{ns}|" if ns else ""
-    wanted = set(task_ids)
-    return [
-        found
-        for found in all_namespaces
-        if found.ns.startswith(prefix) and found.ns != ns and _task_of(found.ns[len(prefix) :]) in wanted
-    ]
+def opened(saver: Any, thread_id: str, ns: str) -> dict[str, list[NamespaceRef]]:
+    """Checkpoint id of a namespace -> the namespaces of the graphs that were called from it.
+
+    Each checkpoint of a subgraph names those that the graphs above stood at, so no value is read, and the line of a
+    per-thread subgraph is found from every turn.
+    """
+    direct = {found.ns: found for found in namespaces(saver, thread_id) if _is_child(found.ns, ns)}
+    if not direct:
+        return {}
+    by_parent: dict[str, dict[str, NamespaceRef]] = {}
+    for header in saver.headers(thread_id, None):
+        parent = header.metadata.get("parents", {}).get(ns)
+        if parent is not None and header.checkpoint_ns in direct:
+            by_parent.setdefault(parent, {})[header.checkpoint_ns] = direct[header.checkpoint_ns]
+    return {parent: [found[key] for key in sorted(found)] for parent, found in by_parent.items()}
 
 
-def _task_of(rest: str) -> str | None:
-    """The task id in the first part of a namespace, if that is the whole of it (but for a call's number)."""
-    first, *more = rest.split("|")
-    return first.partition(":")[2] or None if all(part.isdigit() for part in more) else None
+def _is_child(ns: str, parent: str) -> bool:
+    """Whether a namespace lies directly below another; a call's number is no level of its own."""
+    prefix = f"{parent}|" if parent else ""
+    if not ns or ns == parent or not ns.startswith(prefix):
+        return False
+    first, *more = ns[len(prefix) :].split("|")
+    return not first.isdigit() and all(part.isdigit() for part in more)

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from debugger.diff import changes
-from debugger.errors import DebuggerError, unknown_checkpoint
+from debugger.errors import unknown_checkpoint
 from debugger.graphs.adapter import ServedGraph
-from debugger.history import children, headers, namespaces
+from debugger.history import headers, namespaces, opened
 from debugger.timeline import Header, changed_channels, lanes
 from debugger.values import encode, has_messages
 from debugger.wire import (
@@ -77,8 +77,7 @@ class Inspector:
         before: Mapping[str, Any] = {}
         if parent_id:
             before = self.served.graph.get_state(config_of(thread_id, ns, parent_id)).values
-        known = self.namespaces(thread_id)
-        opened = children(known, ns, [task.id for task in found.tasks])
+        called = opened(self.served.saver, thread_id, ns).get(checkpoint_id, [])
         return CheckpointView(
             graph_id=self.served.id,
             thread_id=thread_id,
@@ -91,23 +90,23 @@ class Inspector:
             values={key: encode(value) for key, value in found.values.items()},
             message_channels=[key for key, value in found.values.items() if has_messages(value)],
             next=list(found.next),
-            tasks=[self._task(task, opened) for task in found.tasks],
+            tasks=[self._task(task, called) for task in found.tasks],
             interrupts=[InterruptView(id=i.id, value=encode(i.value)) for i in found.interrupts],
             metadata=encode(dict(found.metadata)),
             config=encode(dict(found.config)),
             changes=changes(before, found.values),
-            children=opened,
-            warnings=self._warnings(found),
+            children=called,
+            warnings=self._warnings(found, ns),
         )
 
-    def _task(self, task: Any, opened: Iterable[NamespaceRef]) -> TaskView:
+    def _task(self, task: Any, called: Iterable[NamespaceRef]) -> TaskView:
         state = task.state
         ns = None
         if state is not None:
             config = state if isinstance(state, dict) else state.config
             ns = config["configurable"].get("checkpoint_ns")
         if ns is None:
-            ns = next((found.ns for found in opened if found.task_id == task.id), None)
+            ns = next((found.ns for found in called if found.task_id == task.id), None)
         return TaskView(
             id=task.id,
             name=task.name,
@@ -119,12 +118,15 @@ class Inspector:
             subgraph_ns=ns,
         )
 
-    def _warnings(self, found: Any) -> list[str]:
-        again = [name for name in found.next if self._has_side_effects(name)]
-        if not again:
-            return []
-        names = ", ".join(dict.fromkeys(again))
-        return [f"{names} acts on the outside world: running it again is not undone by going back in time."]
+    def _warnings(self, found: Any, ns: str) -> list[str]:
+        warnings = []
+        if ns and self.served.kind.name == "langgraph":
+            warnings.append("LangGraph cannot go on inside a subgraph: a replay from here starts the subgraph again.")
+        again = dict.fromkeys(name for name in found.next if self._has_side_effects(name))
+        if again:
+            names = ", ".join(again)
+            warnings.append(f"{names} acts on the outside world: running it again is not undone by going back in time.")
+        return warnings
 
     def _has_side_effects(self, node: str) -> bool:
         spec = self.served.graph.builder.nodes.get(node)
@@ -146,9 +148,10 @@ class Inspector:
         page = older[:limit]
         head = found[0].checkpoint_id if found else None
         lane_of = {branch.id: branch.lane for branch in laid_out.branches}
-        opened = self._opened(thread_id, ns, page)
+        called = opened(self.served.saver, thread_id, ns)
+        keys = self.served.at(ns).state_keys
         rows = [
-            self._row(header, by_id.get(header.parent_id or ""), laid_out.branch_of, lane_of, head, opened)
+            self._row(header, by_id.get(header.parent_id or ""), laid_out.branch_of, lane_of, head, called, keys)
             for header in page
         ]
         return TimelinePage(
@@ -161,17 +164,6 @@ class Inspector:
             next_before=page[-1].checkpoint_id if len(older) > limit else None,
         )
 
-    def _opened(self, thread_id: str, ns: str, page: list[Header]) -> Mapping[str, list[NamespaceRef]]:
-        """Checkpoint id to the namespaces that its tasks opened: asked of the store only where there are any."""
-        known = [found for found in self.namespaces(thread_id) if found.ns and found.ns != ns]
-        if not known:
-            return {}
-        opened = {}
-        for header in page:
-            tasks = self.served.graph.get_state(config_of(thread_id, ns, header.checkpoint_id)).tasks
-            opened[header.checkpoint_id] = children(known, ns, [task.id for task in tasks])
-        return opened
-
     def _row(
         self,
         header: Header,
@@ -179,9 +171,9 @@ class Inspector:
         branch_of: Mapping[str, str],
         lane_of: Mapping[str, int],
         head: str | None,
-        opened: Mapping[str, list[NamespaceRef]],
+        called: Mapping[str, list[NamespaceRef]],
+        keys: frozenset[str],
     ) -> TimelineRow:
-        keys = self.served.at("").state_keys if not parent else self.served.state_keys
         branch = branch_of[header.checkpoint_id]
         as_node = header.metadata.get("as_node")
         return TimelineRow(
@@ -199,7 +191,7 @@ class Inspector:
             branch=branch,
             is_head=header.checkpoint_id == head,
             run_id=header.metadata.get("run_id"),
-            children=opened.get(header.checkpoint_id, []),
+            children=called.get(header.checkpoint_id, []),
         )
 
     def require(self, thread_id: str, ns: str, checkpoint_id: str | None) -> None:
@@ -208,12 +200,3 @@ class Inspector:
             saved = self.served.saver.get_tuple(config_of(thread_id, ns, checkpoint_id))
             if saved is None:
                 raise unknown_checkpoint(thread_id, checkpoint_id, ns)
-
-
-def refuse_unknown_node(served: ServedGraph, node: str) -> DebuggerError:
-    """For a node that the graph does not have."""
-    return DebuggerError(
-        "unknown_node",
-        f"Graph '{served.id}' has no node '{node}'.",
-        f"Its nodes are: {', '.join(served.nodes)}.",
-    )

@@ -23,6 +23,8 @@ from debugger.models import Records, now
 from debugger.wire import EventMode, RunStatus, RunView, ThreadStatus
 
 MODES: tuple[EventMode, ...] = ("values", "updates", "messages", "custom", "checkpoints", "tasks", "debug")
+_KEPT = 20
+"""Ended runs whose stream can still be joined; the journal has all."""
 _LAPS = 1000
 """Breakpoints that a run to the end goes past at most."""
 Chunk = tuple[tuple[str, ...], str, Any]
@@ -95,9 +97,7 @@ class LiveRun:
 class Runs:
     """Starts, follows and cancels runs."""
 
-    def __init__(
-        self, records: Records, journal: Journal, on_status: Callable[[str, ThreadStatus], None] | None = None
-    ) -> None:
+    def __init__(self, records: Records, journal: Journal, on_status: Callable[[str], None] | None = None) -> None:
         self._records = records
         self._journal = journal
         self._on_status = on_status
@@ -132,6 +132,7 @@ class Runs:
             multitask_strategy=strategy,
         )
         live = LiveRun(view)
+        self._forget_old()
         self._live[run_id] = live
         self._records.add_run(view)
         self._set_thread(thread_id, "busy")
@@ -146,6 +147,11 @@ class Runs:
                 "Wait for it, or cancel it.",
                 status=409,
             )
+
+    def _forget_old(self) -> None:
+        ended = [run_id for run_id, live in self._live.items() if live.done]
+        for run_id in ended[:-_KEPT]:
+            del self._live[run_id]
 
     def busy(self, thread_id: str) -> str | None:
         """The id of the run on a thread, None when it stands."""
@@ -248,7 +254,7 @@ class Runs:
     def _set_thread(self, thread_id: str, status: ThreadStatus) -> None:
         self._records.change_thread(thread_id, status=status)
         if self._on_status:
-            self._on_status(thread_id, status)
+            self._on_status(thread_id)
 
 
 def _what(plan: RunPlan) -> str:

@@ -29,6 +29,8 @@ class Guard:
 
     hosts: frozenset[str] = frozenset()
     """Names under which the server may be called, beside loopback's."""
+    any_address: bool = False
+    """Listening on all addresses: any address may be called, as a name that someone else controls is none."""
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
 
     def host_allowed(self, host: str | None) -> bool:
@@ -37,9 +39,10 @@ class Guard:
         if name == "localhost" or name in self.hosts:
             return True
         try:
-            return ipaddress.ip_address(name).is_loopback
+            address = ipaddress.ip_address(name)
         except ValueError:
             return False
+        return self.any_address or address.is_loopback
 
     def origin_allowed(self, origin: str | None, host: str | None) -> bool:
         """Whether a request comes from our own page, or from no page at all."""

@@ -14,7 +14,7 @@ from debugger.graphs.adapter import ServedGraph
 from debugger.inspector import Inspector, config_of
 from debugger.models import Records
 from debugger.runs import LiveRun, RunPlan, Runs
-from debugger.wire import CommandBody, EventRow, RunRequest, StateEditRequest, ThreadRow, ThreadStatus
+from debugger.wire import CommandBody, EventRow, RunRequest, StateEditRequest, ThreadRow
 
 _NAMESPACE = uuid.UUID("6f0a1c9e-5b7d-4c58-9e43-2a6d3d1f7b10")
 """Assistant ids follow from graph ids."""
@@ -39,7 +39,7 @@ class Service:
         self.on_events = on_events
         self.on_thread = on_thread
         self.journal = Journal(self.records, self._show_events)
-        self.runs = Runs(self.records, self.journal, self._status_changed)
+        self.runs = Runs(self.records, self.journal, self._tell)
 
     def serve(self, graphs: Iterable[ServedGraph]) -> None:
         """Add graphs. A second one of a name gets a number."""
@@ -60,7 +60,8 @@ class Service:
         if self.on_events:
             self.on_events(thread_id, rows)
 
-    def _status_changed(self, thread_id: str, status: ThreadStatus) -> None:
+    def _tell(self, thread_id: str) -> None:
+        """Tell every page how a thread stands now."""
         row = self.records.thread(thread_id)
         if row is not None and self.on_thread:
             self.on_thread(row, False)
@@ -149,7 +150,7 @@ class Service:
         self.journal.put(Item(thread_id, None, "edit", tuple(place.ns.split("|")) if place.ns else (), payload))
         found = Inspector(served).snapshot(thread_id)
         self.records.change_thread(thread_id, status="interrupted" if found.next else "idle")
-        self._status_changed(thread_id, "interrupted")
+        self._tell(thread_id)
         return config
 
     # -- runs ----------------------------------------------------------------------------------------------------------
@@ -161,6 +162,13 @@ class Service:
             DebuggerError: unknown thread, graph, checkpoint or node; a thread that is busy.
         """
         served = self.graph(request.assistant_id)
+        if request.multitask_strategy != "reject":
+            raise DebuggerError(
+                "unsupported",
+                f"multitask_strategy '{request.multitask_strategy}' is not supported: a busy thread refuses a second run.",
+                "Leave it out, and cancel the run that is on where that is wanted.",
+                status=422,
+            )
         if self.records.thread(thread_id) is None:
             if request.if_not_exists != "create":
                 raise unknown_thread(thread_id)
@@ -202,7 +210,10 @@ class Service:
                 f"Thread '{thread_id}' has not run yet, so there is nothing to go on with.",
                 "Give an input; {} is one.",
             )
-        config["configurable"].update(config_of(thread_id, ns, checkpoint_id)["configurable"])
+        place = config_of(thread_id, ns, checkpoint_id)["configurable"]
+        if ns:  # a place inside a subgraph is named together with where the graphs above stood
+            place = inspector.snapshot(thread_id, ns, checkpoint_id).config["configurable"]
+        config["configurable"].update(place)
         if not ns:
             config["configurable"].pop("checkpoint_ns", None)
         return RunPlan(

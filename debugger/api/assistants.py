@@ -64,7 +64,9 @@ def assistant(served: ServedGraph) -> dict[str, Any]:
 
 def _found(search: AssistantSearch) -> list[dict[str, Any]]:
     graphs = service().graphs.values()
-    return [assistant(served) for served in graphs if search.graph_id in (None, served.id)]
+    made = [assistant(served) for served in graphs if search.graph_id in (None, served.id)]
+    wanted = (search.metadata or {}).items()
+    return [item for item in made if all(item["metadata"].get(key) == value for key, value in wanted)]
 
 
 @blueprint.post("/assistants/search")
@@ -106,8 +108,8 @@ def schemas(name: str) -> Response:
         {
             "graph_id": served.id,
             "input_schema": served.input_schema,
-            "output_schema": served.input_schema,
-            "state_schema": served.input_schema,
+            "output_schema": served.output_schema,
+            "state_schema": served.state_schema,
             "config_schema": {"type": "object", "properties": {}},
             "context_schema": None,
         }

@@ -1,4 +1,19 @@
-"""The page's own routes, under /debug: see wire.ROUTES."""
+"""The page's own routes, under /debug, with the shapes of wire.py.
+
+GET  /debug/graphs                                        -> GraphInfo[]
+GET  /debug/graphs/{graph_id}/topology?expanded=a,a:b     -> TopologyView   (expanded=* opens all; default none)
+GET  /debug/threads?graph_id=                             -> ThreadRow[]    (newest first)
+GET  /debug/threads/{id}                                  -> ThreadRow
+GET  /debug/threads/{id}/namespaces                       -> NamespaceRef[]
+GET  /debug/threads/{id}/timeline?ns=&limit=100&before=   -> TimelinePage
+GET  /debug/threads/{id}/checkpoints/{checkpoint_id}?ns=  -> CheckpointView
+GET  /debug/threads/{id}/as-node?ns=&checkpoint_id=       -> AsNodeChoices
+POST /debug/threads/{id}/preview    StateEditRequest      -> EditPreview
+GET  /debug/threads/{id}/events?after=0&limit=1000        -> EventPage
+GET  /debug/threads/{id}/runs                             -> RunView[]
+The rest is the LangGraph server API: POST /threads {metadata: {graph_id}}, DELETE /threads/{id},
+POST /threads/{id}/state, POST /threads/{id}/runs, POST /threads/{id}/runs/{run_id}/cancel, ...
+"""
 
 from __future__ import annotations
 

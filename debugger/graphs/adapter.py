@@ -11,7 +11,7 @@ from pydantic import create_model
 
 from debugger.errors import LoadError
 from debugger.graphs.kinds import kind_of
-from debugger.graphs.protocol import GraphKind
+from debugger.graphs.protocol import DebuggableGraph, GraphKind
 from debugger.values import annotation_text
 from debugger.wire import ChannelInfo, GraphInfo
 
@@ -22,7 +22,7 @@ class ServedGraph:
 
     id: str
     kind: GraphKind
-    graph: Any
+    graph: DebuggableGraph
     """The compiled graph, over our store."""
     saver: Any
     """Our store."""
@@ -34,18 +34,13 @@ class ServedGraph:
     @cached_property
     def channels(self) -> dict[str, Any]:
         """State keys: name -> channel."""
-        found = getattr(self.graph, "channels", None) or self.graph.spec.channels
         keys = self.state_keys
-        return {name: channel for name, channel in found.items() if name in keys}
+        return {name: channel for name, channel in self.kind.channels(self.graph).items() if name in keys}
 
     @cached_property
     def state_keys(self) -> frozenset[str]:
         """Names of the state's keys."""
-        spec = getattr(self.graph, "spec", None)
-        if spec is not None:
-            return frozenset(spec.stream_keys)
-        keys = self.graph.stream_channels_list
-        return frozenset(keys)
+        return frozenset(self.kind.state_keys(self.graph))
 
     @cached_property
     def annotations(self) -> dict[str, Any]:
@@ -65,15 +60,29 @@ class ServedGraph:
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:
-        """JSON schema of the input; an open object where the schema cannot be read."""
-        with suppress(Exception):  # LangGraph cannot read typing.TypedDict before Python 3.12
-            found: dict[str, Any] = self.graph.get_input_jsonschema()
-            return found
+        """JSON schema of the input."""
+        return self._schema("get_input_jsonschema")
+
+    @cached_property
+    def output_schema(self) -> dict[str, Any]:
+        """JSON schema of the final values."""
+        return self._schema("get_output_jsonschema")
+
+    @cached_property
+    def state_schema(self) -> dict[str, Any]:
+        """JSON schema of all state keys; an open object where JSON cannot describe them."""
         fields: dict[str, Any] = {name: (typ, None) for name, typ in self.annotations.items()}
         with suppress(Exception):  # a type that JSON cannot describe still has its raw form
-            made: dict[str, Any] = create_model("Input", **fields).model_json_schema()
+            made: dict[str, Any] = create_model("State", **fields).model_json_schema()
             return made
         return {"type": "object", "properties": {name: {} for name in sorted(self.state_keys)}}
+
+    def _schema(self, method: str) -> dict[str, Any]:
+        """What the graph says; of the whole state where it cannot (LangGraph with typing.TypedDict before Python 3.12)."""
+        with suppress(Exception):
+            found: dict[str, Any] = getattr(self.graph, method)()
+            return found
+        return self.state_schema
 
     @property
     def nodes(self) -> list[str]:

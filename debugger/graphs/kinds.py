@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import importlib
 import sys
+from collections.abc import Iterable, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -32,6 +33,16 @@ class RuntimeKind:
         twin = copy.copy(graph)
         twin.checkpointer = saver
         return twin
+
+    def channels(self, graph: Any) -> Mapping[str, Any]:
+        """All channels."""
+        found: Mapping[str, Any] = graph.spec.channels
+        return found
+
+    def state_keys(self, graph: Any) -> Iterable[str]:
+        """Those that are state."""
+        found: Iterable[str] = graph.spec.stream_keys
+        return found
 
     def command(self, **fields: Any) -> Any:
         """A Command."""
@@ -62,6 +73,16 @@ class LangGraphKind:
         bridge = importlib.import_module("runtime.checkpoint.bridge")
         bridge.allow_graph(graph)
         return graph.copy(update={"checkpointer": bridge.LangGraphSaver(saver)})
+
+    def channels(self, graph: Any) -> Mapping[str, Any]:
+        """All channels."""
+        found: Mapping[str, Any] = graph.channels
+        return found
+
+    def state_keys(self, graph: Any) -> Iterable[str]:
+        """Those that are state."""
+        found: Iterable[str] = graph.stream_channels_list
+        return found
 
     def command(self, **fields: Any) -> Any:
         """A Command of LangGraph's."""

@@ -5,7 +5,7 @@ The debugger talks to graphs through this alone. Nothing here knows which of the
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 
@@ -15,6 +15,7 @@ class DebuggableGraph(Protocol):
     name: str
     checkpointer: Any
     builder: Any
+    interrupt_before_nodes: Any
 
     def get_state(self, config: Any, *, subgraphs: bool = False) -> Any:
         """A StateSnapshot."""
@@ -55,6 +56,12 @@ class GraphKind(Protocol):
 
     def with_saver(self, graph: Any, saver: Any) -> Any:
         """The graph over our store."""
+
+    def channels(self, graph: Any) -> Mapping[str, Any]:
+        """All channels of a graph, by name."""
+
+    def state_keys(self, graph: Any) -> Iterable[str]:
+        """Names of those channels that are state."""
 
     def command(self, **fields: Any) -> Any:
         """A Command of this kind."""

@@ -98,6 +98,38 @@ def test_subgraphs_open_in_the_drawing_and_have_timelines_of_their_own(work: Wor
     expect(work.rows()).to_have_count(root_rows)
 
 
+def test_a_place_inside_a_subgraph_is_edited_and_replayed(work: Workspace) -> None:
+    page = work.page
+    work.open("support_agent")
+    work.new_thread()
+    work.run(messages=REFUND)
+    work.stands("interrupted")
+    page.get_by_test_id("child-ns").first.click()
+    expect(page.get_by_test_id("ns-switch").locator("option:checked")).to_contain_text("research")
+    before = work.rows().count()
+    work.choose(work.rows().filter(has_text="→ summarise"))
+    page.get_by_test_id("edit-open").click()
+    expect(page.get_by_test_id("as-node")).to_have_value("search")
+    page.locator("[data-testid=edit-channel][data-channel=category]").click()
+    page.get_by_test_id("edit-value").fill('"vip"')
+    expect(page.get_by_test_id("edit-preview")).to_contain_text("Runs next: summarise")
+    expect(page.get_by_test_id("edit-save-end")).to_be_disabled()
+    page.get_by_test_id("edit-save").click()
+    expect(work.rows()).to_have_count(before + 1)
+    expect(work.rows().first).to_have_attribute("data-source", "update")
+    ran = work.starts()
+
+    work.choose(work.row(1).filter(has_text="→ summarise"))
+    page.get_by_test_id("replay").click()
+    expect(page.locator("[data-testid=timeline-row][data-source=fork]")).to_be_visible(timeout=PATIENCE)
+    work.stands("interrupted")
+    assert work.starts()["triage"] == ran["triage"], "nothing before the subgraph ran again"
+    assert work.starts()["agent"] > ran["agent"]
+    kind = work.ask("/debug/graphs")[0]["kind"]
+    inner = [e for e in work.events() if e["mode"] == "tasks" and e["phase"] == "start" and e["node"] == "search"]
+    assert len(inner) == (1 if kind == "runtime" else 2), "ours goes on inside; LangGraph starts the subgraph again"
+
+
 def test_events_are_filtered_and_outlive_a_reload(work: Workspace) -> None:
     page = work.page
     work.open("support_agent")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import signal
 from pathlib import Path
 
@@ -76,3 +77,14 @@ def test_a_run_in_flight_does_not_keep_the_server_and_is_marked(
         run = page.request.get(f"{again.origin}/debug/threads/t/runs").json()[0]
         assert run["status"] == "cancelled"
         assert page.request.get(f"{again.origin}/debug/threads/t").json()["status"] == "interrupted"
+
+
+@pytest.mark.parametrize(("headers", "status"), [({}, 200), ({"Origin": "http://evil.example"}, 400)])
+def test_the_socket_refuses_pages_of_other_sites(server: Server, headers: dict[str, str], status: int) -> None:
+    """The real handshake: what a browser sends for a script of another site."""
+    call = http.client.HTTPConnection(server.origin.removeprefix("http://"), timeout=10)
+    call.request("GET", "/socket.io/?EIO=4&transport=polling", headers=headers)
+    answer = call.getresponse()
+    answer.read()
+    call.close()
+    assert answer.status == status

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict
+from urllib.parse import quote
 
 import pytest
 
-from tests.debugger.served import KINDS, Kit, client
+from tests.debugger.served import KINDS, Client, Kit, L, client
 
 
 @pytest.fixture(params=KINDS)
@@ -178,3 +179,83 @@ def test_a_thread_is_copied_renamed_and_deleted_whole(kit: Kit) -> None:
         assert list(c.service.saver.headers("t")) == []
         assert c.service.records.events("t", 0, 10) == []
         assert c.get(f"/threads/{twin}/state")["values"] == {"log": ["a"]}
+
+
+def _nested(kit: Kit, **child: Any) -> Any:
+    builder = kit.StateGraph(L)
+    builder.add_node("sub", kit.line("s1", "s2", "s3", **child))
+    builder.add_node("z", kit.node("z"))
+    builder.add_edge(kit.START, "sub")
+    builder.add_edge("sub", "z")
+    return builder.compile()
+
+
+def _inner(c: Client) -> tuple[str, dict[str, Any]]:
+    """The subgraph's namespace, and its row that waits for s2."""
+    ns = next(found["ns"] for found in c.get("/debug/threads/t/namespaces") if found["ns"])
+    return ns, next(row for row in c.rows(ns=quote(ns)) if row["next"] == ["s2"])
+
+
+def test_a_place_inside_a_subgraph_is_seen_edited_and_replayed(kit: Kit) -> None:
+    with client({"g": _nested(kit)}) as c:
+        c.thread("g")
+        c.run("g", input={"log": []})
+        ns, row = _inner(c)
+        assert row["changed"] == ["log"]
+        view = c.get(f"/debug/threads/t/checkpoints/{row['checkpoint_id']}?ns={quote(ns)}")
+        assert view["values"] == {"log": ["s1"]}
+        assert bool(view["warnings"]) == (kit.kind == "langgraph"), "LangGraph starts the subgraph again, and we say so"
+        place = {"checkpoint_id": row["checkpoint_id"], "checkpoint_ns": ns}
+        edit = {"values": {"log": ["E"]}, "checkpoint": place}
+        assert c.post("/debug/threads/t/preview", edit)["channels"][0]["after"] == ["s1", "E"]
+        made = c.post("/threads/t/state", edit)["checkpoint"]
+        assert made["checkpoint_ns"] == ns
+        assert c.rows(ns=quote(ns))[0]["source"] == "update"
+        kit.ran.clear()
+        result = c.run("g", checkpoint=place)
+        assert result["log"][-1] == "z"
+        assert kit.ran == (["s2", "s3", "z"] if kit.kind == "runtime" else ["s1", "s2", "s3", "z"])
+
+
+def test_the_timeline_says_which_subgraphs_ran_from_each_row(kit: Kit) -> None:
+    with client({"g": _nested(kit)}) as c:
+        c.thread("g")
+        c.run("g", input={"log": []})
+        assert [[child["label"] for child in row["children"]] for row in c.rows() if row["next"] == ["sub"]] == [
+            ["sub"]
+        ]
+        assert sum(len(row["children"]) for row in c.rows()) == 1
+
+
+def test_a_subgraph_with_a_thread_of_its_own_is_found_from_every_turn(kit: Kit) -> None:
+    with client({"g": _nested(kit, checkpointer=True)}) as c:
+        c.thread("g")
+        c.run("g", input={"log": []})
+        c.run("g", input={"log": []})
+        found = [row["children"] for row in c.rows() if row["next"] == ["sub"]]
+        assert [[child["ns"] for child in children] for children in found] == [["sub"], ["sub"]]
+
+
+def test_schemas_tell_input_and_output_apart() -> None:
+    kit = Kit("runtime")
+
+    class Answer(TypedDict):
+        note: str
+
+    builder = kit.StateGraph(L, output_schema=Answer)
+    builder.add_node("a", kit.node("a"))
+    builder.add_edge(kit.START, "a")
+    with client({"g": builder.compile()}) as c:
+        schemas = c.get("/assistants/g/schemas")
+        assert set(schemas["input_schema"]["properties"]) == {"log", "note"}
+        assert set(schemas["output_schema"]["properties"]) == {"note"}
+        assert c.post("/assistants/search", {"metadata": {"created_by": "nobody"}}) == []
+
+
+def test_what_a_busy_thread_cannot_do_is_refused_before_it_is_busy(kit: Kit) -> None:
+    with client({"abc": kit.line("a")}) as c:
+        c.thread("abc")
+        body = {"assistant_id": "abc", "input": {"log": []}, "multitask_strategy": "enqueue"}
+        error = c.refused("POST", "/threads/t/runs", body)
+        assert (error["status"], error["error"]) == (422, "unsupported")
+        assert kit.ran == []

@@ -153,6 +153,19 @@ def dict_state() -> Any:
     return X
 
 
+def test_only_the_last_ended_runs_can_still_be_joined(kit: Kit) -> None:
+    with client({"abc": kit.line("a")}) as c:
+        c.thread("abc")
+        for _ in range(25):
+            c.run("abc", input={"log": []})
+        runs = c.get("/debug/threads/t/runs")
+        assert len(runs) == 25
+        assert c.service.runs.live(runs[0]["run_id"]) is not None
+        assert c.service.runs.live(runs[-1]["run_id"]) is None
+        assert c.get(f"/threads/t/runs/{runs[-1]['run_id']}/join")["log"], "its result is still there"
+        assert c.refused("GET", f"/threads/t/runs/{runs[-1]['run_id']}/stream")["error"] == "stream_gone"
+
+
 def test_records_keep_what_they_are_given(tmp_path: Path) -> None:
     records = Records(str(tmp_path / "a.sqlite"))
     records.add_thread("t", "g", {"a": 1})

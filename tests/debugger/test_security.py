@@ -93,6 +93,18 @@ def test_another_host_is_let_in_where_it_was_asked_for() -> None:
     assert not guard.host_allowed("192.168.1.6:2026")
 
 
+def test_on_all_addresses_the_machine_is_called_by_any_of_them_but_not_by_a_name() -> None:
+    guard = Guard(hosts=frozenset({"0.0.0.0", "desk"}), any_address=True)  # noqa: S104 - compared, not bound
+    assert guard.host_allowed("192.168.1.5:2026")
+    assert guard.host_allowed("desk:2026")
+    assert not guard.host_allowed("rebound.evil.example:2026")
+
+
+def test_only_the_sign_of_life_is_open(c: Client) -> None:
+    assert c.http.get("/ok/more").status_code == 401
+    assert c.http.get("/okay").status_code == 401
+
+
 def test_each_start_has_its_own_token() -> None:
     assert Guard().token != Guard().token
     assert not Guard().token_fits(None)

@@ -179,7 +179,9 @@ def test_changed_bytes_never_fail(data: st.DataObject) -> None:
     for _ in range(data.draw(st.integers(1, 4))):
         packed[data.draw(st.integers(0, len(packed) - 1))] = data.draw(st.integers(0, 255))
 
-    loads(bytes(packed))
+    found = loads(bytes(packed))
+
+    assert loads(dumps([found, 1]))[1] == 1, "whatever came of it can be written back"
 
 
 def test_deeply_nested_bytes_neither_crash_nor_hang() -> None:
