@@ -24,6 +24,14 @@ NO_WRITES = sys.intern("__no_writes__")
 INPUT = sys.intern("__input__")
 BRANCH_TO = "branch:to:"
 """Prefix of the channel that makes a node run."""
+RETURN = sys.intern("__return__")
+"""Where a task that a task called writes its result."""
+PREVIOUS = sys.intern("__previous__")
+"""Channel of what a functional graph keeps for its next run."""
+ROOT = sys.intern("__root__")
+"""The one key of a state that has none."""
+HANDLER = "__error_handler__"
+"""Prefix of the name of a node's error handler."""
 COPY = sys.intern("__copy__")
 """`as_node` value that forks a checkpoint without a change."""
 
@@ -37,3 +45,8 @@ NS_END = ":"
 """Between a node's name and its task's id."""
 NULL_TASK_ID = "00000000-0000-0000-0000-000000000000"
 """Writes that belong to no task: those of a Command given as input."""
+
+CONF = sys.intern("configurable")
+"""Key of a RunnableConfig."""
+CONFIG_KEY_CHECKPOINTER = sys.intern("__pregel_checkpointer")
+"""LangGraph's name, kept for code that imports it."""

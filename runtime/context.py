@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NewType
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
     from runtime.checkpoint.base import BaseCheckpointSaver
+    from runtime.errors import NodeError
     from runtime.runtime import Runtime
 
 TaskId = NewType("TaskId", str)
@@ -47,7 +48,7 @@ class Scratchpad:
     question of the second part has the same index whoever comes first, and an answer finds its question.
     """
 
-    __slots__ = ("answered", "answers", "asked", "bare", "children", "paused", "stride", "task_id", "whole")
+    __slots__ = ("answered", "answers", "asked", "bare", "calls", "children", "paused", "stride", "task_id", "whole")
 
     def __init__(
         self,
@@ -70,6 +71,8 @@ class Scratchpad:
         """Index of the next question."""
         self.children = 0
         """Index of the next graph that this task calls."""
+        self.calls = 0
+        """Index of the next task that this task calls."""
         self.stride = 1
         self.paused = False
         """Whether an interrupt was raised: a node that returns all the same has swallowed it."""
@@ -88,6 +91,15 @@ class Scratchpad:
                 self._pause()
                 return False, key
         return True, self.answered[index]
+
+    def take_back(self) -> None:
+        """Forget the last answer: it does not fit, the question waits again."""
+        self.answered.pop(self.asked - self.stride, None)
+
+    def start_over(self) -> None:
+        """The task's code runs again from its start: questions and calls are counted anew."""
+        self.asked = self.children = self.calls = 0
+        self.paused = False
 
     def _pause(self) -> None:
         self.paused = True
@@ -108,6 +120,12 @@ class Scratchpad:
         self.children += self.stride
         return index
 
+    def next_call(self) -> int:
+        """The index of the task that is about to be called."""
+        index = self.calls
+        self.calls += self.stride
+        return index
+
     def split(self, count: int) -> list[Scratchpad]:
         """Parts for things that are done side by side."""
         parts = []
@@ -115,6 +133,7 @@ class Scratchpad:
             part = Scratchpad(self.task_id, self.answered, self.answers, self.bare, whole=self)
             part.asked = self.asked + number * self.stride
             part.children = self.children + number * self.stride
+            part.calls = self.calls + number * self.stride
             part.stride = self.stride * count
             parts.append(part)
         return parts
@@ -123,6 +142,7 @@ class Scratchpad:
         """Go on behind what the parts have asked and called."""
         self.asked = max(self.asked, *(part.asked for part in parts))
         self.children = max(self.children, *(part.children for part in parts))
+        self.calls = max(self.calls, *(part.calls for part in parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,33 +157,60 @@ class Upstream:
     """Their MessageTap, if they listen to mode `messages`."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExecutionContext:
-    """What a running task knows."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Scope:
+    """What all tasks of one run share."""
 
+    thread_id: str | None
+    saver: BaseCheckpointSaver[Any] | None
+    upstream: Upstream
+    answering: bool
+    """The run brought answers: questions without one stay as they are."""
+    durability: str
+    trace: Any
+    """The run's GraphTrace where callback handlers listen, else None."""
+    spawn: Callable[[Any], None]
+    """Start a task that a task calls (see engine/calls.py); safe from any thread."""
+    saw_subgraph: Callable[[str, Any], None]
+    """Told of each graph that a node calls, so that drawings and snapshots know it: (node, graph)."""
+    read_state: Callable[[], dict[str, Any]]
+    """The graph's state as the super-step began."""
+
+
+@dataclass(slots=True, eq=False)
+class ExecutionContext:
+    """What a running task knows. Not changed once it is made; not frozen, since one is made for each task."""
+
+    scope: Scope
+    node: str
+    """Name of the node."""
     config: RunnableConfig
     """The task's config, as nodes see it."""
     runtime: Runtime[Any]
     scratchpad: Scratchpad
-    thread_id: str | None
     checkpoint_ns: str
     """The task's own namespace: that of a graph called in it."""
     checkpoint_id: str
     """Of the checkpoint that this task runs from."""
     parents: dict[str, str]
     """Namespace to checkpoint id, of every graph above the task's children."""
-    saver: BaseCheckpointSaver[Any] | None
-    upstream: Upstream
-    answering: bool
-    """The run brought answers: questions without one stay as they are."""
     resuming: bool
     """The task continues: a graph called in it goes on from its stored state."""
-    durability: str
-    recursion_limit: int
-    saw_subgraph: Callable[[Any], None] = field(repr=False)
-    """Told of every graph that the task calls, so that drawings and snapshots know it."""
-    read_state: Callable[[], dict[str, Any]] = field(repr=False)
-    """The graph's state as the super-step began."""
+    failure: NodeError | None = None
+    """What an error handler is told."""
+    progress: Callable[[], None] | None = None
+    """Resets the idle timeout of the node."""
+
+    def again(self, attempt: int) -> ExecutionContext:
+        """The context of another try."""
+        self.scratchpad.start_over()
+        return self.with_config({**self.config}, self.runtime.patch_execution_info(node_attempt=attempt))
+
+    def with_config(self, config: Any, runtime: Runtime[Any] | None = None) -> ExecutionContext:
+        """A copy with another config, which then carries the copy."""
+        context = replace(self, config=config, runtime=runtime or self.runtime)
+        config["configurable"] = {**config["configurable"], CONTEXT_KEY: context}
+        return context
 
 
 _CURRENT: ContextVar[ExecutionContext | None] = ContextVar("forkpoint_context", default=None)

@@ -10,10 +10,27 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
+from runtime.checkpoint.check import check_checkpointer
 from runtime.context import current_context
-from runtime.errors import GraphInterrupt
+from runtime.errors import GraphInterrupt, mark_invalid_resume
+from runtime.parts import (
+    CheckpointPayload,
+    CheckpointStreamPart,
+    CheckpointTask,
+    CustomStreamPart,
+    DebugPayload,
+    DebugStreamPart,
+    MessagesStreamPart,
+    StreamPart,
+    TaskPayload,
+    TaskResultPayload,
+    TasksStreamPart,
+    UpdatesStreamPart,
+    ValuesStreamPart,
+)
+from runtime.policies import CachePolicy, RetryPolicy, TimeoutPolicy, TracePolicy, omit_payload
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -49,6 +66,12 @@ class Send:
 
     node: str
     arg: Any
+    timeout: Any = field(default=None, kw_only=True, repr=False)
+    """For this task alone: seconds, a timedelta or a TimeoutPolicy."""
+
+    def __post_init__(self) -> None:
+        if self.timeout is not None:
+            object.__setattr__(self, "timeout", TimeoutPolicy.coerce(self.timeout))
 
     def __hash__(self) -> int:
         try:
@@ -73,6 +96,10 @@ class Command(ToolOutput, Generic[N]):
     goto: Send | Sequence[Send | N] | N = ()
 
     PARENT: ClassVar[Literal["__parent__"]] = "__parent__"
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={value!r}" for name, value in vars(self).items() if value or value in (0, False))
+        return f"Command({given})"
 
     def _update_as_tuples(self) -> Sequence[tuple[str, Any]]:
         """The update as (key, value) pairs."""
@@ -155,10 +182,62 @@ def interrupt(value: Any, *, response_schema: Any = None) -> Any:
 
     Raises:
         RuntimeError: when called outside a node of a running graph.
+        pydantic.ValidationError: the answer does not fit a `response_schema` that is a type; answer again.
     """
-    answered, found = current_context().scratchpad.next_answer()
+    scratchpad = current_context().scratchpad
+    answered, found = scratchpad.next_answer()
     if not answered:
         if response_schema is not None and not isinstance(response_schema, dict):
             response_schema = TypeAdapter(response_schema).json_schema()
         raise GraphInterrupt((Interrupt(value, found, response_schema),))
-    return found
+    if response_schema is None or isinstance(response_schema, dict):
+        return found
+    try:
+        return TypeAdapter(response_schema).validate_python(found)
+    except ValidationError as error:
+        scratchpad.take_back()
+        raise mark_invalid_resume(error) from None
+
+
+def ensure_valid_checkpointer(checkpointer: Any) -> Any:
+    """The checkpointer itself. Raises TypeError, saying what to give, for anything that is none."""
+    check_checkpointer(checkpointer)
+    return checkpointer
+
+
+__all__ = (
+    "All",
+    "CachePolicy",
+    "CheckpointPayload",
+    "CheckpointStreamPart",
+    "CheckpointTask",
+    "Checkpointer",
+    "Command",
+    "CustomStreamPart",
+    "DebugPayload",
+    "DebugStreamPart",
+    "Durability",
+    "GraphOutput",
+    "Interrupt",
+    "MessagesStreamPart",
+    "Overwrite",
+    "PregelTask",
+    "RetryPolicy",
+    "Send",
+    "StateSnapshot",
+    "StateUpdate",
+    "StreamMode",
+    "StreamPart",
+    "StreamWriter",
+    "TaskPayload",
+    "TaskResultPayload",
+    "TasksStreamPart",
+    "TimeoutPolicy",
+    "ToolOutput",
+    "TracePolicy",
+    "UpdatesStreamPart",
+    "ValuesStreamPart",
+    "ensure_valid_checkpointer",
+    "interrupt",
+    "omit_payload",
+)

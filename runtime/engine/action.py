@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from runtime.context import ExecutionContext
+from runtime.errors import NodeError
 
 _INJECTED: Mapping[str, Callable[[ExecutionContext], Any]] = {
     "config": lambda ctx: ctx.config,
@@ -73,12 +74,13 @@ def _from_callable(target: Callable[..., Any], name: str) -> Action:
         def call(value: Any, ctx: ExecutionContext) -> Any:
             return target(value, **{key: fill(ctx) for key, fill in wanted})
 
-    if _is_async(target):
+    if is_async(target):
         return Action(name, target, None, call)
     return Action(name, target, call, None)
 
 
-def _is_async(target: Callable[..., Any]) -> bool:
+def is_async(target: Any) -> bool:
+    """Whether calling it gives a coroutine."""
     return inspect.iscoroutinefunction(target) or inspect.iscoroutinefunction(getattr(target, "__call__", None))  # noqa: B004
 
 
@@ -89,4 +91,12 @@ def _wanted(target: Callable[..., Any]) -> tuple[tuple[str, Callable[[ExecutionC
     except (TypeError, ValueError):  # builtins without a signature
         return ()
     named = [p for p in parameters[1:] if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
-    return tuple((p.name, _INJECTED[p.name]) for p in named if p.name in _INJECTED)
+    return tuple((p.name, fill) for p in named if (fill := _filling(p)) is not None)
+
+
+def _filling(parameter: inspect.Parameter) -> Callable[[ExecutionContext], Any] | None:
+    """How to fill a parameter, by its name; an error handler's by its type."""
+    hint = parameter.annotation
+    if hint is NodeError or (isinstance(hint, str) and hint.split(".")[-1] == "NodeError"):
+        return lambda ctx: ctx.failure
+    return _INJECTED.get(parameter.name)

@@ -11,30 +11,44 @@ import asyncio
 import contextvars
 import inspect
 import sys
-from collections.abc import AsyncIterator, Generator, Iterator
+import threading
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any
 
 from runtime.context import ExecutionContext, set_context
+from runtime.engine.calls import TaskCall
 from runtime.engine.effects import (
+    CacheGet,
+    CachePut,
     Call,
     Effect,
     Emit,
+    Head,
     ListCheckpoints,
     ListNamespaces,
     Load,
     NextDone,
     PutCheckpoint,
     PutWrites,
+    Request,
     Run,
+    Sleep,
     Start,
+    Tell,
 )
 from runtime.engine.execute import Program
 from runtime.engine.model import Failed, Outcome, Task
+from runtime.errors import NodeCancelledError, NodeTimeoutError
+from runtime.policies import TimeoutPolicy
 
 Loop = Generator[Effect, Any, Any]
 Live = bool
+_MOST_CALLS = 256
+"""Threads for tasks that tasks call, where the run sets no limit: their callers wait in threads of their own."""
 
 
 class Ended:
@@ -49,7 +63,7 @@ class Ended:
 # -- storage -----------------------------------------------------------------------------------------------------------
 
 
-def perform(saver: Any, effect: Effect) -> Any:
+def perform(saver: Any, effect: Effect, cache: Any = None) -> Any:
     """One storage effect, now."""
     match effect:
         case PutWrites(config, writes, task_id, task_path):
@@ -58,10 +72,18 @@ def perform(saver: Any, effect: Effect) -> Any:
             saver.put(config, checkpoint, metadata, new_versions)
         case Load(config):
             return saver.get_tuple(config)
+        case Head(thread_id, ns):
+            return head_of(saver, thread_id, ns)
         case ListCheckpoints(config, wanted, before, limit):
             return list(saver.list(config, filter=wanted, before=before, limit=limit))
         case ListNamespaces(thread_id, prefix):
             return below(prefix, namespaces_of(saver, thread_id))
+        case CacheGet(keys):
+            return cache.get(keys)
+        case CachePut(key, writes, ttl):
+            cache.set({key: (writes, ttl)})
+        case Tell(what):
+            return what()
         case Run(steps):
             return contextvars.copy_context().run(run_program, steps)
         case _:
@@ -69,10 +91,19 @@ def perform(saver: Any, effect: Effect) -> Any:
     return None
 
 
-async def aperform(saver: Any, effect: Effect) -> Any:
+async def aperform(saver: Any, effect: Effect, cache: Any = None) -> Any:
     """One storage effect, by the saver's async methods; a saver in memory is called directly."""
-    if isinstance(effect, Run):
-        return await asyncio.create_task(arun_program(effect.steps))
+    match effect:
+        case Run(steps):
+            return await asyncio.create_task(arun_program(steps))
+        case Tell(what):
+            told = what()
+            return await told if inspect.isawaitable(told) else told
+        case CacheGet(keys):
+            return await cache.aget(keys)
+        case CachePut(key, remembered, ttl):
+            await cache.aset({key: (remembered, ttl)})
+            return None
     if getattr(saver, "instant", False):
         return perform(saver, effect)
     match effect:
@@ -84,11 +115,17 @@ async def aperform(saver: Any, effect: Effect) -> Any:
             return await saver.aget_tuple(config)
         case ListCheckpoints(config, wanted, before, limit):
             return [item async for item in saver.alist(config, filter=wanted, before=before, limit=limit)]
-        case ListNamespaces():
+        case Head() | ListNamespaces():
             return await asyncio.to_thread(perform, saver, effect)
         case _:
             raise TypeError(f"No driver performs {effect!r} here.")
     return None
+
+
+def head_of(saver: Any, thread_id: str, ns: str) -> str | None:
+    """The id of the newest checkpoint of a namespace, of a saver that can say it cheaply."""
+    found: str | None = saver.head(thread_id, ns) if hasattr(saver, "head") else None
+    return found
 
 
 def namespaces_of(saver: Any, thread_id: str) -> set[str]:
@@ -140,72 +177,128 @@ def _stand_in(context: ExecutionContext) -> None:
 def run_program(steps: Program) -> Outcome:
     """A task to its outcome, in this thread. Call inside a `contextvars` context of its own."""
     try:
-        call = next(steps)
+        request = next(steps)
         while True:
-            _stand_in(call.context)
             try:
-                reply = _call(call)
+                reply = _answer(request)
             except Exception as error:  # noqa: BLE001 - the program decides what it means
-                call = steps.throw(error)
+                request = steps.throw(error)
             else:
-                call = steps.send(reply)
+                request = steps.send(reply)
     except StopIteration as end:
         outcome: Outcome = end.value
         return outcome
 
 
-def _call(call: Call) -> Any:
-    action = call.action
+def _answer(request: Request) -> Any:
+    if isinstance(request, Tell):
+        return request.what()
+    if isinstance(request, Sleep):
+        time.sleep(request.seconds)
+        return None
+    action = request.action
+    _stand_in(request.context)
     if action.call is None:
         raise TypeError(
             f'No synchronous function provided to "{action.name}". '
             f"Either provide one, or run the graph by its async methods (ainvoke, astream)."
         )
-    return action.call(call.value, call.context)
+    return action.call(request.value, request.context)
 
 
 async def arun_program(steps: Program) -> Outcome:
     """A task to its outcome, in this asyncio task; sync code runs in a thread."""
     try:
-        call = next(steps)
+        request = next(steps)
         while True:
-            _stand_in(call.context)
             try:
-                reply = await _acall(call)
+                reply = await _aanswer(request)
+            except asyncio.CancelledError as cancelled:
+                here = asyncio.current_task()
+                if not isinstance(request, Call) or here is None or here.cancelling():
+                    raise
+                error = NodeCancelledError(request.context.node)  # nobody cancelled us: the node raised it
+                error.__cause__ = cancelled
+                request = steps.throw(error)
             except Exception as error:  # noqa: BLE001 - the program decides what it means
-                call = steps.throw(error)
+                request = steps.throw(error)
             else:
-                call = steps.send(reply)
+                request = steps.send(reply)
     except StopIteration as end:
         outcome: Outcome = end.value
         return outcome
 
 
-async def _acall(call: Call) -> Any:
-    action = call.action
-    if action.acall is not None:
-        result = action.acall(call.value, call.context)
+async def _aanswer(request: Request) -> Any:
+    if isinstance(request, Tell):
+        told = request.what()
+        return await told if inspect.isawaitable(told) else told
+    if isinstance(request, Sleep):
+        await asyncio.sleep(request.seconds)
+        return None
+    _stand_in(request.context)
+    action = request.action
+    if action.acall is None:
+        result = await asyncio.to_thread(action.call, request.value, request.context)
+    elif request.timeout is not None:
+        return await _timed(request, request.timeout)
     else:
-        result = await asyncio.to_thread(action.call, call.value, call.context)
+        result = action.acall(request.value, request.context)
     return await result if inspect.isawaitable(result) else result
+
+
+async def _timed(request: Call, policy: TimeoutPolicy) -> Any:
+    """User code that may take only so long, in all and without progress. It is cancelled, and raises NodeTimeoutError."""
+    began = progressed = time.monotonic()
+
+    def progress() -> None:
+        nonlocal progressed
+        progressed = time.monotonic()
+
+    request.context.progress = progress
+    work = asyncio.ensure_future(_awaited(lambda: request.action.acall(request.value, request.context)))
+    run: Any = policy.run_timeout
+    idle: Any = policy.idle_timeout
+    try:
+        while True:
+            now = time.monotonic()
+            limits = ([began + run - now] if run else []) + ([progressed + idle - now] if idle else [])
+            if min(limits) <= 0:
+                break
+            await asyncio.wait({work}, timeout=min(limits))
+            if work.done():
+                return work.result()
+    finally:
+        if not work.done():
+            work.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await work
+    elapsed = time.monotonic() - began
+    kind: Any = "run" if run and elapsed >= run else "idle"
+    raise NodeTimeoutError(
+        request.context.node, elapsed, kind=kind, run_timeout=run, idle_timeout=idle
+    ) from TimeoutError()
+
+
+async def _awaited(call: Callable[[], Awaitable[Any]]) -> Any:
+    return await call()
 
 
 # -- threads -----------------------------------------------------------------------------------------------------------
 
 
 def drive(
-    loop: Loop, saver: Any, inbox: SimpleQueue[Any], *, live: Live, workers: int | None
+    loop: Loop, saver: Any, inbox: SimpleQueue[Any], *, live: Live, workers: int | None, cache: Any = None
 ) -> Iterator[Emit | Ended]:
     """Run the loop with threads. Gives stream items as they come and `Ended` last.
 
     Args:
-        inbox: where nodes put `Emit`s, from any thread.
-        live: somebody wants items while a node is still running.
+        inbox: where nodes put `Emit`s and `TaskCall`s, from any thread.
+        live: somebody wants items while a node is still running, or nodes may call tasks.
         workers: tasks at once; None for the pool's default.
     """
-    pool: ThreadPoolExecutor | None = None
+    pool = _Pool(inbox, workers)
     lone: list[tuple[Task, Program]] = []
-    running = 0
     reply: Any = None
     try:
         while True:
@@ -215,45 +308,73 @@ def drive(
                 yield Ended(end.value)
                 return
             reply = None
-            match effect:
-                case Emit():
-                    yield effect
-                case Start(tasks, execute):
-                    if len(tasks) == 1 and not live:
-                        lone.append((tasks[0], execute(tasks[0])))
-                        continue
-                    pool = pool or ThreadPoolExecutor(workers, thread_name_prefix="forkpoint")
-                    for task in tasks:
-                        _submit(pool, inbox, task, execute(task))
-                    running += len(tasks)
-                case NextDone():
-                    if lone:
-                        task, steps = lone.pop()
-                        reply = (task, contextvars.copy_context().run(run_program, steps))
-                    while reply is None and running:
-                        item = inbox.get()
-                        if isinstance(item, Emit):
-                            yield item
-                        else:
-                            running -= 1
-                            reply = item
-                case _:
-                    reply = perform(saver, effect)
+            if isinstance(effect, NextDone):
+                if lone:
+                    task, steps = lone.pop()
+                    reply = (task, contextvars.copy_context().run(run_program, steps))
+                while reply is None and pool.running:
+                    item = inbox.get()
+                    if isinstance(item, Emit):
+                        yield item
+                    else:
+                        pool.running -= not isinstance(item, TaskCall)
+                        reply = item
+            elif isinstance(effect, Emit):
+                yield effect
+            elif isinstance(effect, Start):
+                tasks = effect.tasks
+                if len(tasks) == 1 and not live and not pool.running:
+                    lone.append((tasks[0], effect.execute(tasks[0])))
+                    continue
+                for task in tasks:
+                    pool.submit(task, effect.execute(task))
+            else:
+                reply = perform(saver, effect, cache)
     finally:
-        if pool is not None:
-            pool.shutdown(wait=False, cancel_futures=True)
+        pool.close()
         loop.close()
 
 
-def _submit(pool: ThreadPoolExecutor, inbox: SimpleQueue[Any], task: Task, steps: Program) -> None:
-    def work() -> None:
-        try:
-            outcome = run_program(steps)
-        except BaseException as error:  # noqa: BLE001 - e.g. SystemExit: the run must not wait for ever
-            outcome = Failed(error)
-        inbox.put((task, outcome))
+class _Pool:
+    """Threads for tasks, made when first needed. Called tasks have threads of their own: their callers wait for them."""
 
-    pool.submit(contextvars.copy_context().run, work)
+    def __init__(self, inbox: SimpleQueue[Any], workers: int | None) -> None:
+        self.running = 0
+        self._inbox = inbox
+        self._workers = workers
+        self._planned: ThreadPoolExecutor | None = None
+        self._called: ThreadPoolExecutor | None = None
+        self._callers: set[str] = set()
+
+    def submit(self, task: Task, steps: Program) -> None:
+        """Run a task in a thread; its end goes to the inbox."""
+        self.running += 1
+
+        def work() -> None:
+            try:
+                outcome = run_program(steps)
+            except BaseException as error:  # noqa: BLE001 - e.g. SystemExit: the run must not wait for ever
+                outcome = Failed(error)
+            self._inbox.put((task, outcome))
+
+        run = contextvars.copy_context().run
+        if task.caller is None:
+            self._planned = self._planned or ThreadPoolExecutor(self._workers, thread_name_prefix="forkpoint")
+            self._planned.submit(run, work)
+        elif task.caller in self._callers:  # called by a called task, which keeps a thread of the pool waiting
+            threading.Thread(target=run, args=(work,), daemon=True, name="forkpoint-call").start()
+        else:
+            self._callers.add(task.id)
+            self._called = self._called or ThreadPoolExecutor(
+                self._workers or _MOST_CALLS, thread_name_prefix="forkpoint-call"
+            )
+            self._called.submit(run, work)
+
+    def close(self) -> None:
+        """Wait for nobody."""
+        for pool in (self._planned, self._called):
+            if pool is not None:
+                pool.shutdown(wait=False, cancel_futures=True)
 
 
 # -- asyncio -----------------------------------------------------------------------------------------------------------
@@ -282,10 +403,14 @@ class AsyncInbox:
         return await self._queue.get()
 
 
-async def adrive(loop: Loop, saver: Any, inbox: AsyncInbox, *, workers: int | None) -> AsyncIterator[Emit | Ended]:
+async def adrive(
+    loop: Loop, saver: Any, inbox: AsyncInbox, *, workers: int | None, cache: Any = None
+) -> AsyncIterator[Emit | Ended]:
     """Run the loop with asyncio. Gives stream items as they come and `Ended` last. Cancelling it cancels the tasks."""
     gate = asyncio.Semaphore(workers) if workers else None
+    calls_gate = asyncio.Semaphore(workers) if workers else None  # their callers hold the other one
     tasks_running: set[asyncio.Task[None]] = set()
+    callers: set[str] = set()
     running = 0
     reply: Any = None
     try:
@@ -296,25 +421,28 @@ async def adrive(loop: Loop, saver: Any, inbox: AsyncInbox, *, workers: int | No
                 yield Ended(end.value)
                 return
             reply = None
-            match effect:
-                case Emit():
-                    yield effect
-                case Start(tasks, execute):
-                    for task in tasks:
-                        work = asyncio.create_task(_work(inbox, task, execute(task), gate))
-                        tasks_running.add(work)
-                        work.add_done_callback(tasks_running.discard)
-                    running += len(tasks)
-                case NextDone():
-                    while reply is None and running:
-                        item = await inbox.get()
-                        if isinstance(item, Emit):
-                            yield item
-                        else:
-                            running -= 1
-                            reply = item
-                case _:
-                    reply = await aperform(saver, effect)
+            if isinstance(effect, NextDone):
+                while reply is None and running:
+                    item = await inbox.get()
+                    if isinstance(item, Emit):
+                        yield item
+                    else:
+                        running -= not isinstance(item, TaskCall)
+                        reply = item
+            elif isinstance(effect, Emit):
+                yield effect
+            elif isinstance(effect, Start):
+                for task in effect.tasks:
+                    limit = gate
+                    if task.caller is not None:
+                        limit = None if task.caller in callers else calls_gate
+                        callers.add(task.id)
+                    work = asyncio.create_task(_work(inbox, task, effect.execute(task), limit))
+                    tasks_running.add(work)
+                    work.add_done_callback(tasks_running.discard)
+                running += len(effect.tasks)
+            else:
+                reply = await aperform(saver, effect, cache)
     finally:
         for work in tuple(tasks_running):
             work.cancel()

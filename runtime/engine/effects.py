@@ -11,6 +11,9 @@ from runtime.engine.model import Checkpoint, Outcome, Task, Write
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
+CacheKey = tuple[tuple[str, ...], str]
+"""(namespace, key)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Load:
@@ -58,7 +61,7 @@ class PutWrites:
     task_path: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Emit:
     """A stream item. No reply."""
 
@@ -87,17 +90,76 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class NextDone:
-    """Reply: (Task, Outcome) of the next task that ends. None once no task is running any more."""
+    """Reply: (Task, Outcome) of the next task that ends, or a TaskCall that a task made. None once no task is running."""
 
 
 @dataclass(frozen=True, slots=True)
+class Head:
+    """Reply: the id of the newest checkpoint of a namespace; None for none, or where the saver cannot say."""
+
+    thread_id: str
+    ns: str
+
+
+@dataclass(frozen=True, slots=True)
+class CacheGet:
+    """Reply: those of the keys that the cache knows, each with its writes."""
+
+    keys: Sequence[CacheKey]
+
+
+@dataclass(frozen=True, slots=True)
+class CachePut:
+    """No reply."""
+
+    key: CacheKey
+    writes: Sequence[Write]
+    ttl: int | None
+    """Seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tell:
+    """Call this, and await what it gives if that is awaitable: callback handlers are told so. Reply: the result."""
+
+    what: Callable[[], Any]
+
+
+# -- asked by a task's program -----------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
 class Call:
-    """Asked by a task's program: run user code. Reply: what it returned."""
+    """Run user code. Reply: what it returned."""
 
     action: Any
     value: Any
     context: Any
+    timeout: Any = None
+    """A TimeoutPolicy."""
 
 
-Effect = Load | ListCheckpoints | ListNamespaces | PutCheckpoint | PutWrites | Emit | Start | NextDone | Run
+@dataclass(frozen=True, slots=True)
+class Sleep:
+    """Wait before the next try. No reply."""
+
+    seconds: float
+
+
+Request = Call | Sleep | Tell
+Effect = (
+    Load
+    | ListCheckpoints
+    | ListNamespaces
+    | PutCheckpoint
+    | PutWrites
+    | Emit
+    | Start
+    | NextDone
+    | Run
+    | Head
+    | CacheGet
+    | CachePut
+    | Tell
+)
 EndOfTask = tuple[Task, Outcome]

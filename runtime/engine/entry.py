@@ -46,7 +46,7 @@ def enter(session: Session) -> Effects:
     if session.parent is not None:
         session.answers = session.parent.scratchpad.answers
         session.bare = session.parent.scratchpad.bare
-        session.answering = session.parent.answering
+        session.answering = session.parent.scope.answering
     if isinstance(value, Command):
         yield from _command(session, value, saved, inner)
     elif value is None:

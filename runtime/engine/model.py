@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from runtime.channels.base import BaseChannel
 from runtime.engine.action import Action
+from runtime.errors import GraphDrained, NodeError
 from runtime.managed import ManagedValue
+from runtime.policies import CachePolicy, RetryPolicy, TimeoutPolicy, TracePolicy
 from runtime.types import Command, Interrupt
 
 if TYPE_CHECKING:
@@ -52,6 +54,16 @@ class Node:
     metadata: Mapping[str, Any]
     hidden: bool = False
     """The start node: streams leave it out."""
+    retry: tuple[RetryPolicy, ...] = ()
+    timeout: TimeoutPolicy | None = None
+    """Of one try."""
+    cache: CachePolicy[Any] | None = None
+    cache_ns: tuple[str, ...] = ()
+    """Where its results are remembered."""
+    trace: TracePolicy | None = None
+    """What callback handlers see of it."""
+    handler: Node | None = None
+    """Runs in the same super-step when this node has failed for good."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +86,8 @@ class GraphSpec:
     """All state keys, private ones included."""
     branch_keys: tuple[str, ...]
     """What routers read: all state keys, and managed values."""
+    root: str | None = None
+    """The one key whose bare value is the state, where the state has no keys."""
 
 
 @dataclass(slots=True)
@@ -98,6 +112,14 @@ class Task:
     """Questions that wait, as stored."""
     error: BaseException | None = None
     resuming: bool = False
+    timeout: TimeoutPolicy | None = None
+    """Of one try: the Send's, else the node's."""
+    cached: bool = False
+    """Its writes are remembered ones of an earlier run of the node."""
+    failure: NodeError | None = None
+    """What it has to handle, if it is an error handler."""
+    caller: str | None = None
+    """Id of the task that called it, if one did."""
     invalid: Exception | None = None
     """Why its input does not fit the node's schema: the task fails with this when it runs, reading it still works."""
 
@@ -130,7 +152,14 @@ class Jumped:
     command: Command[Any]
 
 
-Outcome = Finished | Paused | Failed | Jumped
+@dataclass(frozen=True, slots=True)
+class Drained:
+    """A graph that the task called was asked to stop, and did."""
+
+    reason: GraphDrained
+
+
+Outcome = Finished | Paused | Failed | Jumped | Drained
 
 
 @dataclass(frozen=True, slots=True)

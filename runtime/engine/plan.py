@@ -11,8 +11,9 @@ from hashlib import blake2b
 from typing import Any
 
 from runtime.constants import BRANCH_TO, NS_END, NS_SEP, PULL, PUSH, TASKS
+from runtime.engine.effects import CacheKey
 from runtime.engine.model import Channels, Checkpoint, GraphSpec, Node, Task
-from runtime.errors import UnknownNodeError
+from runtime.errors import NodeError, UnknownNodeError
 from runtime.types import Send
 
 
@@ -118,7 +119,21 @@ def _pushed(spec: GraphSpec, checkpoint: Checkpoint, send: Send, index: int, ste
             f"A Send waits for node '{send.node}', which graph '{spec.name}' does not have. "
             f"Add the node, or move on with update_state(..., as_node=<one of {sorted(spec.nodes)}>)."
         )
-    return _task(checkpoint, node, (PUSH, index, False), step, ns, send.arg)
+    task = _task(checkpoint, node, (PUSH, index, False), step, ns, send.arg)
+    if send.timeout is not None:
+        task.timeout = send.timeout
+    return task
+
+
+def handler_task(failed: Task, error: BaseException, checkpoint_id: str, ns: str, value: Any) -> Task:
+    """The task that handles what `failed` raised, in the same super-step, on the same input."""
+    node = failed.node.handler
+    if node is None:
+        raise ValueError(f"Node '{failed.name}' has no error handler.")
+    task = _task({"id": checkpoint_id}, node, (PULL, node.name, failed.id), failed.step, ns, value)
+    task.failure = NodeError(failed.name, error)
+    task.triggers = ()
+    return task
 
 
 def _task(checkpoint: Checkpoint, node: Node, path: tuple[Any, ...], step: int, ns: str, value: Any) -> Task:
@@ -126,5 +141,30 @@ def _task(checkpoint: Checkpoint, node: Node, path: tuple[Any, ...], step: int, 
     own_ns = f"{ns}{NS_SEP}{node.name}{NS_END}{key}" if ns else f"{node.name}{NS_END}{key}"
     triggers = node.triggers if path[0] == PULL else (PUSH,)
     return Task(
-        id=key, name=node.name, path=path, triggers=triggers, input=value, node=node, step=step, checkpoint_ns=own_ns
+        id=key,
+        name=node.name,
+        path=path,
+        triggers=triggers,
+        input=value,
+        node=node,
+        step=step,
+        checkpoint_ns=own_ns,
+        timeout=node.timeout,
     )
+
+
+def cache_key(task: Task) -> CacheKey:
+    """Where a task's result is remembered. Raises what the key function raises, and TypeError for a key that is no text."""
+    policy = task.node.cache
+    if policy is None:
+        raise ValueError(f"Node '{task.name}' has no cache policy.")
+    if task.caller is not None:
+        args, kwargs = task.input
+        key = policy.key_func(*args, **kwargs)
+    else:
+        key = policy.key_func(task.input)
+    if isinstance(key, str):
+        key = key.encode()
+    if not isinstance(key, bytes):
+        raise TypeError(f"The key_func of '{task.name}' must give str or bytes, got {key!r}.")
+    return task.node.cache_ns, blake2b(key, digest_size=16).hexdigest()

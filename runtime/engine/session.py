@@ -11,12 +11,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from runtime.checkpoint.id import new_id
-from runtime.constants import BRANCH_TO, ERROR, INTERRUPT, NO_WRITES, NS_SEP, NULL_TASK_ID, RESUME
+from runtime.constants import BRANCH_TO, ERROR, INTERRUPT, NO_WRITES, NS_SEP, NULL_TASK_ID, PUSH, RESUME
 from runtime.context import ExecutionContext
 from runtime.engine.apply import RESERVED, TaskWrites, apply_writes, restore_channels
 from runtime.engine.effects import Effect, Emit, PutCheckpoint, PutWrites
 from runtime.engine.model import Channels, Checkpoint, GraphSpec, RunOptions, Task, Write
-from runtime.engine.plan import next_nodes, orphans, plan, read_values
+from runtime.engine.plan import handler_task, next_nodes, orphans, plan, read_values
 from runtime.stream.payloads import debug_chunk, interrupt_dict, writes_to_result
 from runtime.types import Interrupt
 
@@ -83,8 +83,20 @@ class Session:
     held: list[PutCheckpoint | PutWrites] = field(default_factory=list)
     """What `durability="exit"` has not stored yet."""
 
+    run_id: str | None = None
+    use_cache: bool = False
+    """The graph has a cache of results."""
+    wants_values: bool = field(init=False)
+    wants_updates: bool = field(init=False)
+    wants_tasks: bool = field(init=False)
+    wants_checkpoints: bool = field(init=False)
+
     def __post_init__(self) -> None:
         self.channels = restore_channels(self.spec, {})
+        self.wants_values = self.wants("values")
+        self.wants_updates = self.wants("updates")
+        self.wants_tasks = self.wants("tasks", "debug")
+        self.wants_checkpoints = self.saver is not None and self.wants("checkpoints", "debug")
 
     # -- where we are ------------------------------------------------------------------------------------------------
 
@@ -124,10 +136,31 @@ class Session:
     def plan(self, *, sort: bool = True) -> list[Task]:
         """The tasks of the step in hand, each with what is stored about it."""
         tasks = plan(self.spec, self.checkpoint, self.channels, step=self.step, stop=self.stop, ns=self.ns, sort=sort)
-        for task in tasks:
-            recall(task, self.pending.get(task.id, ()))
-            task.resuming = self.resuming
+        if self.pending or self.resuming:
+            for task in tuple(tasks):
+                recall(task, self.pending.get(task.id, ()))
+                task.resuming = self.resuming
+                if task.error is not None and task.node.handler is not None:
+                    self._plan_handler(tasks, task)
         return tasks
+
+    def _plan_handler(self, tasks: list[Task], failed: Task) -> None:
+        """Where an error handler has begun, it goes on and the node that failed does not run again."""
+        handler = handler_task(
+            failed, _as_error(failed.error), self.checkpoint["id"], self.ns, self.handler_input(failed)
+        )
+        recall(handler, self.pending.get(handler.id, ()))
+        if handler.writes is not None or handler.interrupts:
+            handler.resuming = self.resuming
+            failed.writes = []
+            tasks.append(handler)
+
+    def handler_input(self, failed: Task) -> Any:
+        """What the handler of a failed task reads: what the task was sent, else the state."""
+        node = failed.node.handler
+        if node is None or failed.path[0] == PUSH:
+            return failed.input
+        return node.coerce(read_values(self.spec, self.channels, node.keys, self.step, self.stop))
 
     def apply(self, tasks: Iterable[TaskWrites]) -> set[str]:
         """Merge writes into the channels in hand."""
@@ -147,9 +180,11 @@ class Session:
             for part in ("channel_values", "channel_versions"):
                 self.checkpoint[part] = {name: value for name, value in self.checkpoint[part].items() if name != key}
 
-    def values(self, keys: Sequence[str] | None = None) -> dict[str, Any]:
-        """The state, as streams show it."""
-        return read_values(self.spec, self.channels, self.options.output_keys if keys is None else keys)
+    def values(self, keys: Sequence[str] | None = None, channels: Channels | None = None) -> Any:
+        """The state, as streams show it: a dict, or the bare value of a state without keys."""
+        keys = self.options.output_keys if keys is None else keys
+        found = read_values(self.spec, self.channels if channels is None else channels, keys)
+        return found if self.spec.root is None else found.get(self.spec.root)
 
     # -- storing -------------------------------------------------------------------------------------------------------
 
@@ -241,8 +276,6 @@ class Session:
 
     def emit_checkpoint(self, tasks: Sequence[Task], state_of: Any) -> Effects:
         """The checkpoint in hand, for modes checkpoints and debug."""
-        if self.saver is None or not self.wants("checkpoints", "debug"):
-            return
         payload = {
             "config": self.config_of(self.checkpoint["id"]),
             "parent_config": self.config_of(self.parent_id) if self.parent_id and not self.held else None,
@@ -286,6 +319,10 @@ def recall(task: Task, stored: Iterable[Write]) -> None:
     if ended:
         task.writes = writes
         task.error = None
+
+
+def _as_error(stored: Any) -> BaseException:
+    return stored if isinstance(stored, BaseException) else RuntimeError(stored)
 
 
 def _as_interrupts(value: Any) -> Iterable[Interrupt]:

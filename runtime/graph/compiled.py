@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from copy import copy
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from runtime.checkpoint.check import check_checkpointer
 from runtime.constants import NS_SEP
@@ -11,10 +12,9 @@ from runtime.engine.drivers import aperform_all, perform_all
 from runtime.engine.model import GraphSpec
 from runtime.graph.config import merge_configs, strip_task_ids
 from runtime.graph.edits import edit
-from runtime.graph.runs import ainvoke, astream, invoke, stream
+from runtime.graph.runs import abatch, ainvoke, astream, astream_events, batch, invoke, stream
 from runtime.graph.schema import json_schema
 from runtime.graph.snapshots import history_source, snapshot, state
-from runtime.graph.spec import build_spec
 from runtime.graph.subgraphs import graphs_in, is_graph
 from runtime.topology import topology_of
 from runtime.types import StateSnapshot, StateUpdate
@@ -22,7 +22,8 @@ from runtime.types import StateSnapshot, StateUpdate
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
-    from runtime.graph.state import StateGraph
+    from runtime.cache.base import BaseCache
+    from runtime.graph.builder import Builder
     from runtime.store.base import BaseStore
 
 
@@ -30,13 +31,16 @@ class CompiledStateGraph:
     """What `StateGraph.compile` gives. Never changes after that."""
 
     is_compiled_graph: ClassVar[bool] = True
+    stream_mode: str = "updates"
+    """What `stream` gives when it is not told."""
 
     def __init__(
         self,
-        builder: StateGraph,
+        builder: Builder,
         *,
         checkpointer: Any,
         store: BaseStore | None,
+        cache: BaseCache[Any] | None = None,
         before: Sequence[str] | str,
         after: Sequence[str] | str,
         debug: bool,
@@ -46,12 +50,13 @@ class CompiledStateGraph:
         self.builder = builder
         self.checkpointer = checkpointer
         self.store = store
+        self.cache = cache
         self.interrupt_before_nodes = before
         self.interrupt_after_nodes = after
         self.debug = debug
         self.name = name or "LangGraph"
         self.config: Mapping[str, Any] | None = None
-        self.spec: GraphSpec = build_spec(builder, self.name)
+        self.spec: GraphSpec = builder.to_spec(self.name)
         self._static = {node: graphs_in(spec.action.target) for node, spec in builder.nodes.items()}
         self._learned: dict[str, list[Any]] = {}
 
@@ -61,6 +66,47 @@ class CompiledStateGraph:
     ainvoke = ainvoke
     stream = stream
     astream = astream
+    astream_events = astream_events
+    batch = batch
+    abatch = abatch
+
+    def with_config(self, config: RunnableConfig | None = None, **options: Any) -> Self:
+        """A copy whose calls all have this config, e.g. `with_config(tags=["a"], configurable={...})`."""
+        twin = copy(self)
+        sources: list[Mapping[str, Any]] = [self.config or {}, config or {}, options]
+        given = {key: value for source in sources for key, value in source.items()}
+        for key in ("metadata", "configurable"):
+            merged = {name: value for source in sources for name, value in (source.get(key) or {}).items()}
+            if merged:
+                given[key] = merged
+        twin.config = given
+        return twin
+
+    def copy(self, update: dict[str, Any] | None = None) -> Self:
+        """A copy with some attributes replaced."""
+        twin = copy(self)
+        for key, value in (update or {}).items():
+            setattr(twin, key, value)
+        return twin
+
+    def clear_cache(self, nodes: Sequence[str] | None = None) -> None:
+        """Forget remembered results, of all nodes or of those. Raises ValueError where the graph has no cache."""
+        self._known_cache().clear(self._cache_namespaces(nodes))
+
+    async def aclear_cache(self, nodes: Sequence[str] | None = None) -> None:
+        """`clear_cache`, awaited."""
+        await self._known_cache().aclear(self._cache_namespaces(nodes))
+
+    def _known_cache(self) -> BaseCache[Any]:
+        if self.cache is None:
+            raise ValueError(f"Graph '{self.name}' has no cache. Give it one: compile(cache=InMemoryCache()).")
+        return self.cache
+
+    def _cache_namespaces(self, nodes: Sequence[str] | None) -> list[tuple[str, ...]]:
+        unknown = [name for name in nodes or () if name not in self.spec.nodes]
+        if unknown:
+            raise ValueError(f"No such node: {unknown}. The nodes are {sorted(self.spec.nodes)}.")
+        return [node.cache_ns for name, node in self.spec.nodes.items() if nodes is None or name in nodes]
 
     # -- look ----------------------------------------------------------------------------------------------------------
 

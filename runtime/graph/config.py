@@ -6,18 +6,18 @@ The string-keyed `configurable` dict is read and written here and in entry.py, a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from time import time
 from typing import Any
 
 from runtime.constants import NS_END, NS_SEP
-from runtime.context import CONTEXT_KEY, ExecutionContext, Scratchpad, Upstream
+from runtime.context import CONTEXT_KEY, ExecutionContext, Scope, Scratchpad
 from runtime.engine.model import Task
-from runtime.engine.plan import read_values
 from runtime.engine.session import Session
-from runtime.runtime import Runtime
+from runtime.runtime import ExecutionInfo, Runtime
 
 DEFAULT_RECURSION_LIMIT = 10_007
 _OWN_KEYS = frozenset(("checkpoint_id", "checkpoint_ns", "checkpoint_map", CONTEXT_KEY))
-_COPIED_TO_METADATA = ("thread_id", "checkpoint_ns", "run_id", "assistant_id", "graph_id")
+_SHOWN_OPTIONS = ("thread_id", "run_id", "assistant_id", "graph_id")
 """The run options that tracing and streams show: a listed set, so that no secret slips in."""
 
 
@@ -61,7 +61,9 @@ def inherit(config: Mapping[str, Any] | None, parent: ExecutionContext) -> dict[
 def own_notes(config: Mapping[str, Any]) -> dict[str, Any]:
     """The metadata that a caller gave, without what the engine added on the way down."""
     notes: Mapping[str, Any] = config.get("metadata") or {}
-    return {k: v for k, v in notes.items() if not k.startswith("langgraph_") and k not in _COPIED_TO_METADATA[:2]}
+    return {
+        k: v for k, v in notes.items() if not k.startswith("langgraph_") and k not in ("thread_id", "checkpoint_ns")
+    }
 
 
 def strip_task_ids(ns: str) -> str:
@@ -87,18 +89,12 @@ def breakpoints(names: Sequence[str] | str | None, default: Sequence[str] | str)
     return frozenset((chosen,) if isinstance(chosen, str) else chosen)
 
 
-def task_context(
-    session: Session, task: Task, *, runtime: Runtime[Any], upstream: Upstream, saw_subgraph: Any
-) -> ExecutionContext:
+def task_context(session: Session, task: Task, scope: Scope, runtime: Runtime[Any]) -> ExecutionContext:
     """What a task knows, with the config that nodes see."""
-    options = session.options
-    base: Mapping[str, Any] = options.config
+    base: Any = session.options.config
+    given: Mapping[str, Any] = base["configurable"]
     metadata = {
-        **{
-            key: base["configurable"][key]
-            for key in _COPIED_TO_METADATA
-            if key in base["configurable"] and key != "checkpoint_ns"
-        },
+        **{key: given[key] for key in _SHOWN_OPTIONS if key in given},
         **base["metadata"],
         **task.node.metadata,
         "langgraph_step": task.step,
@@ -108,31 +104,61 @@ def task_context(
         "langgraph_checkpoint_ns": task.checkpoint_ns,
     }
     parents = {**session.parents, session.ns: session.checkpoint["id"]}
-    configurable: dict[str, Any] = {
-        **base["configurable"],
-        "checkpoint_ns": task.checkpoint_ns,
-        "checkpoint_map": parents,
-    }
+    configurable: dict[str, Any] = {**given, "checkpoint_ns": task.checkpoint_ns, "checkpoint_map": parents}
     configurable.pop("checkpoint_id", None)
-    config: Any = {**base, "metadata": metadata, "configurable": configurable}
+    config: Any = {**base, "metadata": metadata, "configurable": configurable, "callbacks": base.get("callbacks")}
+    config.pop("run_name", None)  # of this run alone
+    config.pop("run_id", None)
     context = ExecutionContext(
+        scope=scope,
+        node=task.name,
         config=config,
-        runtime=runtime,
+        runtime=Runtime(
+            context=runtime.context,
+            store=runtime.store,
+            stream_writer=runtime.stream_writer,
+            previous=runtime.previous,
+            execution_info=ExecutionInfo(
+                checkpoint_id=session.checkpoint["id"],
+                checkpoint_ns=task.checkpoint_ns,
+                task_id=task.id,
+                thread_id=session.thread_id,
+                run_id=session.run_id,
+                node_first_attempt_time=time(),
+            ),
+            control=runtime.control,
+        ),
         scratchpad=Scratchpad(task.id, task.answered, session.answers, session.bare),
-        thread_id=session.thread_id,
         checkpoint_ns=task.checkpoint_ns,
         checkpoint_id=session.checkpoint["id"],
         parents=parents,
-        saver=session.saver,
-        upstream=upstream,
-        answering=session.answering,
         resuming=task.resuming,
-        durability=options.durability,
-        recursion_limit=int(base["recursion_limit"]),
-        saw_subgraph=saw_subgraph,
-        read_state=lambda: read_values(
-            session.spec, session.channels, session.spec.branch_keys, session.step, session.stop
-        ),
+        failure=task.failure,
     )
     configurable[CONTEXT_KEY] = context
+    if task.timeout is not None and task.timeout.idle_timeout is not None:
+        _watch_progress(context, listen=task.timeout.refresh_on == "auto")
     return context
+
+
+def _watch_progress(context: ExecutionContext, *, listen: bool) -> None:
+    """Let heartbeats, and with `listen` all that is streamed or called back, reset the idle timeout."""
+
+    def progress() -> None:
+        if context.progress is not None:
+            context.progress()
+
+    runtime = context.runtime.override(heartbeat=progress)
+    if listen:
+        from runtime.stream.progress import ProgressHandler  # imports langchain-core's callbacks, which is slow
+
+        write = runtime.stream_writer
+
+        def writer(value: Any) -> None:
+            progress()
+            write(value)
+
+        runtime = runtime.override(stream_writer=writer)
+        config: Any = context.config
+        config["callbacks"] = with_callback(config, ProgressHandler(progress))
+    context.runtime = runtime

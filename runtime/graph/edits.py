@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from runtime.constants import COPY, END, INPUT, INTERRUPT, START
-from runtime.context import Upstream, own_questions
+from runtime.context import Scope, Upstream, own_questions
 from runtime.engine.action import Action
 from runtime.engine.apply import TaskWrites
 from runtime.engine.carry import carry_namespaces
@@ -134,13 +134,22 @@ def _writes_of(graph: CompiledStateGraph, session: Session, name: str, values: A
         )
     as_if = replace(node, action=Action(name, None, lambda value, ctx: value, None))
     task = Task(session.checkpoint["id"], name, (), (), values, as_if, session.step, session.ns)
-    context = task_context(
-        session, task, runtime=Runtime(store=graph.store), upstream=_NOBODY, saw_subgraph=lambda graph: None
-    )
 
     def read(channels: Any) -> dict[str, Any]:
         return read_values(graph.spec, channels, graph.spec.branch_keys, session.step, session.stop)
 
+    scope = Scope(
+        thread_id=session.thread_id,
+        saver=session.saver,
+        upstream=_NOBODY,
+        answering=False,
+        durability="sync",
+        trace=None,
+        spawn=_refuse_calls,
+        saw_subgraph=lambda node, graph: None,
+        read_state=lambda: read(session.channels),
+    )
+    context = task_context(session, task, scope, Runtime(store=graph.store))
     outcome: Outcome = yield Run(program(graph.spec, task, context, state_after(session.channels, read)))
     match outcome:
         case Finished(writes):
@@ -152,6 +161,10 @@ def _writes_of(graph: CompiledStateGraph, session: Session, name: str, values: A
             raise InvalidUpdateError(f"A router of node '{name}' asks a question: it cannot run in an edit.")
         case _:
             raise InvalidUpdateError(f"An edit as node '{name}' cannot jump to the parent graph.")
+
+
+def _refuse_calls(call: Any) -> None:
+    raise RuntimeError("A router cannot call tasks in an edit: no graph is running.")
 
 
 _NOBODY = Upstream(frozenset(), lambda ns, mode, payload: None, None)

@@ -12,12 +12,14 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from runtime.checkpoint.check import is_saver
-from runtime.constants import NS_SEP
-from runtime.context import ExecutionContext, Upstream, find_context
+from runtime.constants import NS_SEP, PREVIOUS
+from runtime.context import ExecutionContext, Scope, Upstream, find_context
+from runtime.engine.calls import callees_exist
 from runtime.engine.drivers import AsyncInbox, Ended, adrive, drive
 from runtime.engine.effects import Emit
 from runtime.engine.loop import Loop
 from runtime.engine.model import RunOptions, Task
+from runtime.engine.plan import read_values
 from runtime.engine.session import Session
 from runtime.graph.config import (
     breakpoints,
@@ -28,7 +30,8 @@ from runtime.graph.config import (
     task_context,
     with_callback,
 )
-from runtime.runtime import Runtime
+from runtime.graph.handlers import handlers_around
+from runtime.runtime import RunControl, Runtime
 
 if TYPE_CHECKING:
     from runtime.graph.compiled import CompiledStateGraph
@@ -42,12 +45,15 @@ class CallOptions:
 
     context: Any
     modes: frozenset[str]
+    """To give to the caller."""
+    print_modes: frozenset[str]
+    """To print."""
     output_keys: Sequence[str] | str | None
     interrupt_before: Sequence[str] | str | None
     interrupt_after: Sequence[str] | str | None
     durability: str | None
     subgraphs: bool
-    print_modes: frozenset[str] = frozenset()
+    control: RunControl | None = None
 
 
 class Run:
@@ -60,9 +66,10 @@ class Run:
         parent = self._parent(config)
         self.config = inherit(config, parent) if parent else merge_configs(graph.config, config)
         saver, ns, thread_id = _place(graph, self.config, parent)
-        self.modes = call.modes
+        self.modes = call.modes | call.print_modes
+        self.print_modes = call.print_modes
         self.subgraphs = call.subgraphs
-        self.upstream = parent.upstream if parent else None
+        self.upstream = parent.scope.upstream if parent else None
         self.root: tuple[str, ...] = tuple(ns.split(NS_SEP)) if ns else ()
         heard = self.modes | (self.upstream.modes if self.upstream else frozenset())
         self.inbox: Any = None
@@ -78,7 +85,7 @@ class Run:
                 output_keys=(keys,) if isinstance(keys, str) else tuple(keys),
                 interrupt_before=breakpoints(call.interrupt_before, graph.interrupt_before_nodes),
                 interrupt_after=breakpoints(call.interrupt_after, graph.interrupt_after_nodes),
-                durability=call.durability or (parent.durability if parent else "async"),
+                durability=call.durability or (parent.scope.durability if parent else "async"),
                 subgraphs=call.subgraphs,
                 notes=own_notes(self.config),
             ),
@@ -88,12 +95,15 @@ class Run:
             saver=saver,
             next_version=saver.get_next_version if saver is not None else _count_up,
             tap=self.tap or (self.upstream.tap if self.upstream else None),
+            use_cache=graph.cache is not None,
+            run_id=_text(self.config.get("run_id") or self.config["configurable"].get("run_id")),
         )
         if saver is not None:
             inner = saver.get_next_version
             self.session.next_version = lambda current: inner(current, None)
-        self.runtime = self._runtime(parent, call.context)
-        self.loop = Loop(self.session, self._context, self._state_of)
+        self.runtime = self._runtime(parent, call)
+        self._scope: Scope | None = None
+        self.loop = Loop(self.session, self._context, self._state_of, self.runtime.control)
 
     def _parent(self, config: Any) -> ExecutionContext | None:
         """The task that makes this call, unless the call names a thread of its own."""
@@ -101,31 +111,57 @@ class Run:
         if parent is None:
             return None
         thread = (config or {}).get("configurable", {}).get("thread_id")
-        if thread is not None and thread != parent.thread_id and is_saver(self.graph.checkpointer):
+        if thread is not None and thread != parent.scope.thread_id and is_saver(self.graph.checkpointer):
             return None
         return parent
 
     # -- what tasks are given ------------------------------------------------------------------------------------------
 
-    def _runtime(self, parent: ExecutionContext | None, context: Any) -> Runtime[Any]:
-        store = self.graph.store
+    def _runtime(self, parent: ExecutionContext | None, call: CallOptions) -> Runtime[Any]:
+        store, context, control = self.graph.store, call.context, call.control
         if parent is not None:
-            store = store or parent.runtime.store
-            context = context if context is not None else parent.runtime.context
-        return Runtime(context=_as_context(self.graph.builder.context_schema, context), store=store)
+            above = parent.runtime
+            store = store or above.store
+            context = context if context is not None else above.context
+            control = control or above.control
+        writer = Runtime().stream_writer
+        if "custom" in self.session.options.modes:
+            ns = self.session.ns_path
+
+            def writer(value: Any) -> None:
+                self.push(ns, "custom", value)
+
+        context = _as_context(self.graph.builder.context_schema, context)
+        return Runtime(context=context, store=store, stream_writer=writer, control=control or RunControl())
 
     def _context(self, session: Session, task: Task) -> ExecutionContext:
-        runtime = self.runtime
-        if "custom" in session.options.modes:
-            ns = session.ns_path
-            runtime = runtime.override(stream_writer=lambda value: self.push(ns, "custom", value))
-        return task_context(
-            session,
-            task,
-            runtime=runtime,
-            upstream=self.for_children(),
-            saw_subgraph=lambda graph: self.graph.learn(task.name, graph),
+        if self._scope is None:
+            self._scope = self._make_scope()
+            self.runtime = self.runtime.override(previous=self._previous())
+        return task_context(session, task, self._scope, self.runtime)
+
+    def _make_scope(self) -> Scope:
+        session = self.session
+
+        def read_state() -> dict[str, Any]:
+            return read_values(session.spec, session.channels, session.spec.branch_keys, session.step, session.stop)
+
+        return Scope(
+            thread_id=session.thread_id,
+            saver=session.saver,
+            upstream=self._for_children(),
+            answering=session.answering,
+            durability=session.options.durability,
+            trace=self.loop.trace,
+            spawn=self.inbox.put if self.inbox is not None else _nobody_runs,
+            saw_subgraph=self.graph.learn,
+            read_state=read_state,
         )
+
+    def _previous(self) -> Any:
+        """What a functional graph kept for this run."""
+        channel = self.session.channels.get(PREVIOUS)
+        return channel.get() if channel is not None and channel.is_available() else None
 
     def _state_of(self, session: Session, task: Task) -> Any:
         return child_config(self.graph, session.thread_id, task)
@@ -141,7 +177,7 @@ class Run:
         self.config["callbacks"] = with_callback(self.config, tap)
         return tap
 
-    def for_children(self) -> Upstream:
+    def _for_children(self) -> Upstream:
         """Where graphs called in this run send their items."""
         above = self.upstream
         own = self.modes if self.subgraphs else frozenset()
@@ -182,24 +218,43 @@ class Run:
 
     # -- drive ---------------------------------------------------------------------------------------------------------
 
+    def open(self, *, is_async: bool) -> None:
+        """Get ready for one of the drivers."""
+        self.inbox = AsyncInbox() if is_async else SimpleQueue()
+        self.loop.trace = self._trace(is_async)
+
+    @property
+    def taps(self) -> list[Any]:
+        """Callback handlers that follow the caller's stream."""
+        return self.loop.trace.taps if self.loop.trace is not None else []
+
     def items(self) -> Iterator[Emit | Ended]:
         """With threads: what the caller wants, then Ended."""
-        self.inbox = SimpleQueue()
-        driver = drive(self.loop.run(), self.session.saver, self.inbox, live=self.live, workers=self.workers)
+        live = self.live or callees_exist()
+        driver = drive(
+            self.loop.run(), self.session.saver, self.inbox, live=live, workers=self.workers, cache=self.graph.cache
+        )
         for item in driver:
             if isinstance(item, Ended) or self.take(item):
                 yield item
 
     async def aitems(self) -> AsyncIterator[Emit | Ended]:
         """With asyncio: what the caller wants, then Ended."""
-        self.inbox = AsyncInbox()
-        driver = adrive(self.loop.run(), self.session.saver, self.inbox, workers=self.workers)
+        driver = adrive(self.loop.run(), self.session.saver, self.inbox, workers=self.workers, cache=self.graph.cache)
         try:
             async for item in driver:
                 if isinstance(item, Ended) or self.take(item):
                     yield item
         finally:
             await driver.aclose()  # type: ignore[attr-defined]  # an async generator
+
+    def _trace(self, is_async: bool) -> Any:
+        """Who tells callback handlers of this run; None where none listens."""
+        if not self.config.get("callbacks") and not handlers_around():
+            return None
+        from runtime.stream.trace import graph_trace  # imports langchain-core's callbacks, which is slow
+
+        return graph_trace(self.config, self.graph.name, is_async=is_async)
 
 
 def _count_up(current: Any) -> int:
@@ -235,11 +290,15 @@ def _place(
                 "checkpoint_id. Call with config={'configurable': {'thread_id': '1'}}."
             )
         return saver, "", _text(configurable.get("thread_id"))
-    parent.saw_subgraph(graph)
+    parent.scope.saw_subgraph(parent.node, graph)
     index = parent.scratchpad.next_child()
     base = strip_task_ids(parent.checkpoint_ns) if graph.checkpointer is True else parent.checkpoint_ns
     ns = f"{base}{NS_SEP}{index}" if index else base
-    return (None if graph.checkpointer is False else parent.saver), ns, parent.thread_id
+    return (None if graph.checkpointer is False else parent.scope.saver), ns, parent.scope.thread_id
+
+
+def _nobody_runs(call: Any) -> None:
+    raise RuntimeError("A task can only be called while its graph runs.")
 
 
 def _text(value: Any) -> str | None:

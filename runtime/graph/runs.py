@@ -1,11 +1,11 @@
-"""The public methods invoke, stream, ainvoke and astream of a compiled graph.
+"""The public methods that run a compiled graph.
 
-The two sync and the two async methods differ only in which driver they give their Run to.
+Sync and async ones differ only in which driver they give their Run to.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from runtime.constants import INTERRUPT
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
     from runtime.graph.compiled import CompiledStateGraph
+    from runtime.runtime import RunControl
+
+_DEPRECATED = frozenset(("checkpoint_during",))
 
 
 def stream(
@@ -34,39 +37,43 @@ def stream(
     interrupt_before: str | Sequence[str] | None = None,
     interrupt_after: str | Sequence[str] | None = None,
     durability: str | None = None,
+    control: RunControl | None = None,
     subgraphs: bool = False,
     debug: bool | None = None,
     version: str = "v1",
-    **_: Any,
+    **options: Any,
 ) -> Iterator[Any]:
     """Run the graph and give what happens, as it happens.
 
     Args:
         input: an update of the state; a `Command`; or None to go on, or to replay from `checkpoint_id`.
+        context: what nodes see as `runtime.context`.
         stream_mode: `values`, `updates` (the default), `messages`, `custom`, `checkpoints`, `tasks`, `debug`, or a list.
-        subgraphs: also the items of graphs called in nodes, each with its namespace.
+        print_mode: modes to print besides.
+        output_keys: state keys to show; one name gives bare values.
+        interrupt_before, interrupt_after: breakpoints, in place of the compiled ones.
         durability: `sync`, `async` (the default): each step is stored before the next; `exit`: only the end.
+        control: may ask the run to stop between two super-steps.
+        subgraphs: also the items of graphs called in nodes, each with its namespace.
+        debug: print updates and values.
         version: `v1` gives data, (mode, data) for a list of modes, with the namespace in front for subgraphs;
             `v2` gives dicts of type, ns, data.
 
     Raises:
         GraphRecursionError: `recursion_limit` super-steps were not enough.
+        GraphDrained: `control` asked to stop.
         InvalidUpdateError, EmptyInputError, and whatever nodes raise.
     """
-    shape = Shape(stream_mode or "updates", subgraphs, version, self.builder.output_schema, output_keys)
-    options = CallOptions(
-        context,
-        shape.modes | check_modes(print_mode),
-        output_keys,
-        interrupt_before,
-        interrupt_after,
-        durability,
-        subgraphs,
-    )
-    run = Run(self, input, config, options, self.spec.stream_keys)
-    for item in run.items():
-        if isinstance(item, Emit):
-            yield from shape(item, print_mode)
+    given = {**options, "control": control, "debug": debug, "print_mode": print_mode, "durability": durability}
+    breaks = {"interrupt_before": interrupt_before, "interrupt_after": interrupt_after}
+    call = _call(self, context, stream_mode or self.stream_mode, output_keys, subgraphs, {**given, **breaks})
+    shape = Shape(stream_mode or self.stream_mode, subgraphs, version, self.builder.output_schema, output_keys)
+    run = Run(self, input, config, call, self.spec.stream_keys)
+    run.open(is_async=False)
+    chunks = (chunk for item in run.items() if isinstance(item, Emit) for chunk in shape(item, call.print_modes))
+    for tap in run.taps:
+        chunks = tap.tap_output_iter(run.loop.trace.run_id, chunks)
+    yield from chunks
 
 
 async def astream(
@@ -81,27 +88,38 @@ async def astream(
     interrupt_before: str | Sequence[str] | None = None,
     interrupt_after: str | Sequence[str] | None = None,
     durability: str | None = None,
+    control: RunControl | None = None,
     subgraphs: bool = False,
     debug: bool | None = None,
     version: str = "v1",
-    **_: Any,
+    **options: Any,
 ) -> AsyncIterator[Any]:
     """`stream`, with asyncio: async nodes run at once, sync nodes in threads."""
-    shape = Shape(stream_mode or "updates", subgraphs, version, self.builder.output_schema, output_keys)
-    options = CallOptions(
-        context,
-        shape.modes | check_modes(print_mode),
-        output_keys,
-        interrupt_before,
-        interrupt_after,
-        durability,
-        subgraphs,
-    )
-    run = Run(self, input, config, options, self.spec.stream_keys)
-    async for item in run.aitems():
-        if isinstance(item, Emit):
-            for shaped in shape(item, print_mode):
-                yield shaped
+    given = {**options, "control": control, "debug": debug, "print_mode": print_mode, "durability": durability}
+    breaks = {"interrupt_before": interrupt_before, "interrupt_after": interrupt_after}
+    call = _call(self, context, stream_mode or self.stream_mode, output_keys, subgraphs, {**given, **breaks})
+    shape = Shape(stream_mode or self.stream_mode, subgraphs, version, self.builder.output_schema, output_keys)
+    run = Run(self, input, config, call, self.spec.stream_keys)
+    run.open(is_async=True)
+    chunks = _achunks(run, shape)
+    for tap in run.taps:
+        chunks = tap.tap_output_aiter(run.loop.trace.run_id, chunks)
+    try:
+        async for chunk in chunks:
+            yield chunk
+    finally:
+        await chunks.aclose()  # type: ignore[attr-defined]  # an async generator
+
+
+async def _achunks(run: Run, shape: Shape) -> AsyncIterator[Any]:
+    items = run.aitems()
+    try:
+        async for item in items:
+            if isinstance(item, Emit):
+                for chunk in shape(item, run.print_modes):
+                    yield chunk
+    finally:
+        await items.aclose()  # type: ignore[attr-defined]  # an async generator
 
 
 def invoke(
@@ -126,10 +144,13 @@ def invoke(
             input, config, context=context, stream_mode=stream_mode, version=version, output_keys=keys, **options
         )
         return list(chunks)
-    run = Run(self, input, config, _quiet(context, options), keys)
+    run = Run(self, input, config, _call(self, context, None, None, False, options), keys)
+    run.open(is_async=False)
+    shape = Shape((), False, version, self.builder.output_schema)
     for item in run.items():
         if isinstance(item, Ended):
             return _result(self, item.value, version, output_keys)
+        list(shape(item, run.print_modes))
     raise AssertionError("a driver gives Ended last")
 
 
@@ -151,33 +172,119 @@ async def ainvoke(
             input, config, context=context, stream_mode=stream_mode, version=version, output_keys=keys, **options
         )
         return [chunk async for chunk in chunks]
-    run = Run(self, input, config, _quiet(context, options), keys)
+    run = Run(self, input, config, _call(self, context, None, None, False, options), keys)
+    run.open(is_async=True)
+    shape = Shape((), False, version, self.builder.output_schema)
     async for item in run.aitems():
         if isinstance(item, Ended):
             return _result(self, item.value, version, output_keys)
+        list(shape(item, run.print_modes))
     raise AssertionError("a driver gives Ended last")
 
 
-def _quiet(context: Any, options: Mapping[str, Any]) -> CallOptions:
-    """Options of a call that nobody watches."""
+def astream_events(
+    self: CompiledStateGraph,
+    input: Any,  # noqa: A002 - LangGraph's name
+    config: RunnableConfig | None = None,
+    *,
+    version: str = "v2",
+    **options: Any,
+) -> Any:
+    """What happens in the graph, its models and its tools, as events `on_<kind>_<start|stream|end>`, with asyncio.
+
+    Args:
+        version: `v2` (the default) and `v1` give dicts of event, name, run_id, tags, metadata, data, parent_ids.
+        options: `include_names`, `include_types`, `include_tags` and their `exclude_` twins choose events; the rest goes
+            to `astream`.
+
+    Returns:
+        An async iterator of events.
+    """
+    from langchain_core.runnables import Runnable  # slow to import; who wants its events pays
+
+    runnable: Any = self
+    return Runnable.astream_events(runnable, input, config, version=version, **options)  # type: ignore[call-overload]  # checked there
+
+
+def batch(
+    self: CompiledStateGraph,
+    inputs: list[Any],
+    config: RunnableConfig | list[RunnableConfig] | None = None,
+    *,
+    return_exceptions: bool = False,
+    **options: Any,
+) -> list[Any]:
+    """`invoke` for each input, several at once; results in the order of inputs. `config`: one, or one each."""
+    from langchain_core.runnables import Runnable  # it has the pool, and the rules on configs
+
+    runnable: Any = self
+    return Runnable.batch(runnable, inputs, config, return_exceptions=return_exceptions, **options)
+
+
+async def abatch(
+    self: CompiledStateGraph,
+    inputs: list[Any],
+    config: RunnableConfig | list[RunnableConfig] | None = None,
+    *,
+    return_exceptions: bool = False,
+    **options: Any,
+) -> list[Any]:
+    """`batch`, with asyncio."""
+    from langchain_core.runnables import Runnable  # see batch
+
+    runnable: Any = self
+    return await Runnable.abatch(runnable, inputs, config, return_exceptions=return_exceptions, **options)
+
+
+def _call(
+    graph: CompiledStateGraph,
+    context: Any,
+    stream_mode: str | Sequence[str] | None,
+    output_keys: str | Sequence[str] | None,
+    subgraphs: bool,
+    options: dict[str, Any],
+) -> CallOptions:
+    """The options of a call. Raises TypeError for an option that is none."""
+    unknown = options.keys() - _CALL_OPTIONS
+    if unknown:
+        raise TypeError(f"Unknown option {sorted(unknown)}. The options are {sorted(_CALL_OPTIONS - _DEPRECATED)}.")
+    printed = options.get("print_mode") or ()
+    if options.get("debug") or (graph.debug and options.get("debug") is None):
+        printed = ("updates", "values")
     return CallOptions(
-        context,
-        frozenset(),
-        None,
-        options.get("interrupt_before"),
-        options.get("interrupt_after"),
-        options.get("durability"),
-        subgraphs=False,
+        context=context,
+        modes=check_modes(stream_mode) if stream_mode is not None else frozenset(),
+        print_modes=check_modes(printed),
+        output_keys=output_keys,
+        interrupt_before=options.get("interrupt_before"),
+        interrupt_after=options.get("interrupt_after"),
+        durability=options.get("durability"),
+        subgraphs=subgraphs,
+        control=options.get("control"),
     )
 
 
+_CALL_OPTIONS = _DEPRECATED | {
+    "control",
+    "debug",
+    "durability",
+    "interrupt_after",
+    "interrupt_before",
+    "print_mode",
+    "subgraphs",
+}
+
+
 def _result(graph: CompiledStateGraph, outcome: RunOutcome, version: str, keys: str | Sequence[str] | None) -> Any:
-    if isinstance(keys, str) and not outcome.interrupts:
-        value = outcome.values.get(keys)
+    values = outcome.values
+    if isinstance(keys, str) and graph.spec.root is None and not outcome.interrupts:
+        value = values.get(keys)
         return GraphOutput(value) if version == "v2" else value
     if version == "v2":
         schema = graph.builder.schemas[graph.builder.output_schema]
-        return GraphOutput(schema.coerce(outcome.values), outcome.interrupts)
+        return GraphOutput(schema.coerce(values) if graph.spec.root is None else values, outcome.interrupts)
+    if graph.spec.root is not None:
+        return {INTERRUPT: list(outcome.interrupts)} if outcome.interrupts else values
     if outcome.interrupts:
-        return {**outcome.values, INTERRUPT: list(outcome.interrupts)}
-    return outcome.values or None
+        return {**values, INTERRUPT: list(outcome.interrupts)}
+    return values or None

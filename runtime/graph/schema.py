@@ -12,6 +12,7 @@ from typing_extensions import ReadOnly, get_type_hints, is_typeddict
 
 from runtime.channels import BaseChannel, BinaryOperatorAggregate, LastValue
 from runtime.checkpoint.serde.types import allow_schema
+from runtime.constants import ROOT
 from runtime.managed import ManagedValue
 
 Coerce = Callable[[dict[str, Any]], Any]
@@ -30,8 +31,15 @@ class Schema:
         """All its keys, managed ones included."""
         return (*self.channels, *self.managed)
 
+    @property
+    def is_root(self) -> bool:
+        """Whether it has no keys: its one value is the state."""
+        return ROOT in self.channels
+
     def coerce(self, values: dict[str, Any]) -> Any:
         """Values in the schema's form: a dict for a TypedDict, else an instance. Raises what the class raises."""
+        if ROOT in self.channels:
+            return values.get(ROOT)
         if is_typeddict(self.type) or self.type is dict or not isinstance(values, dict):
             return values
         return self.type(**values)
@@ -45,13 +53,21 @@ def is_schema(typ: Any) -> bool:
 def read_schema(typ: Any) -> Schema:
     """The channels of a schema class. Checkpointers may revive values of the classes that it mentions from now on.
 
+    Any other type (`int`, `list[str]`, `Annotated[list, add]`) makes a state without keys: nodes take and give its value.
+
     Raises:
-        TypeError: not a TypedDict, dataclass or Pydantic model.
+        TypeError: not a type.
     """
     if not is_schema(typ):
-        raise TypeError(
-            f"Invalid state schema {typ!r}: expected a TypedDict, a dataclass or a Pydantic model, as a class."
-        )
+        if typ is None or not (inspect.isclass(typ) or get_origin(typ) or typ is Any):
+            raise TypeError(
+                f"Invalid state schema {typ!r}: expected a TypedDict, a dataclass or a Pydantic model, as a class, "
+                f"or another type for a state without keys."
+            )
+        channel = _channel(typ, ROOT, typ)
+        if isinstance(channel, ManagedValue):
+            raise TypeError(f"Invalid state schema {typ!r}: a managed value cannot be the whole state.")
+        return Schema(typ, {ROOT: channel}, {})
     allow_schema(typ)
     channels: dict[str, BaseChannel[Any, Any, Any]] = {}
     managed: dict[str, ManagedValue] = {}

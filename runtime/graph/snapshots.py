@@ -12,7 +12,7 @@ from runtime.constants import NULL_TASK_ID
 from runtime.engine.apply import TaskWrites
 from runtime.engine.effects import ListCheckpoints, Load
 from runtime.engine.model import RunOptions, Task
-from runtime.engine.plan import orphans, read_values
+from runtime.engine.plan import orphans
 from runtime.engine.session import Effects, Session
 from runtime.graph.config import own_notes
 from runtime.graph.run import child_config
@@ -98,7 +98,7 @@ def snapshot(graph: CompiledStateGraph, saved: Any, *, subgraphs: bool, settle: 
     for task in tasks:
         shown.append((yield from _task(graph, session, task, subgraphs, settle)))
     return StateSnapshot(
-        values=read_values(graph.spec, session.channels, graph.spec.stream_keys),
+        values=session.values(graph.spec.stream_keys),
         next=(*(task.name for task in tasks if not (settle and task.writes is not None)), *missing),
         config=_with_map(saved.config, saved.metadata),
         metadata=dict(saved.metadata),
@@ -122,7 +122,10 @@ def _task(graph: CompiledStateGraph, session: Session, task: Task, subgraphs: bo
             child = graph.children(task.name)[0]
             inner = yield from snapshot(child, saved, subgraphs=True, settle=True)
     asks = () if settle and task.writes is not None else task.interrupts
-    result = writes_to_result(task.writes, graph.spec.stream_keys) if task.writes is not None else None
+    ended = task.writes is not None and task.error is None
+    result = writes_to_result(task.writes or (), graph.spec.stream_keys) if ended else None
+    if result is not None and graph.spec.root is not None:
+        result = result.get(graph.spec.root, result)
     return PregelTask(task.id, task.name, task.path, task.error, asks, inner, result)  # type: ignore[arg-type]  # a stored error is its text
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from runtime.channels import (
@@ -13,7 +14,7 @@ from runtime.channels import (
     NamedBarrierValueAfterFinish,
     Topic,
 )
-from runtime.constants import BRANCH_TO, END, START, TASKS
+from runtime.constants import BRANCH_TO, END, HANDLER, ROOT, START, TASKS
 from runtime.engine.action import Action
 from runtime.engine.model import Branch, Channels, GraphSpec, Node, Write
 from runtime.graph.schema import Schema
@@ -72,6 +73,7 @@ def build_spec(builder: StateGraph, name: str) -> GraphSpec:
         output_keys=tuple(output.channels),
         stream_keys=keys,
         branch_keys=(*keys, *managed),
+        root=ROOT if ROOT in keys else None,
     )
 
 
@@ -100,7 +102,7 @@ def _start_node(builder: StateGraph, keys: tuple[str, ...], edges: Mapping[str, 
 
     accepted = frozenset(schema.channels)
     write = node_writer(START, keys, tuple(builder.nodes))
-    quiet = _quiet_input(accepted, write)
+    quiet = write if schema.is_root else _quiet_input(accepted, write)
     return Node(
         name=START,
         action=Action(START, None, lambda value, ctx: value, None),
@@ -135,17 +137,45 @@ def _node(
     managed: tuple[str, ...],
 ) -> Node:
     schema: Schema = builder.schemas[spec.input_schema or builder.state_schema]
-    return Node(
+    names = tuple(builder.nodes)
+    node = Node(
         name=spec.name,
         action=spec.action,
         triggers=triggers,
         keys=schema.keys,
         coerce=schema.coerce,
-        write=node_writer(spec.name, keys, tuple(builder.nodes), is_graph=is_graph(spec.action.target)),
+        write=node_writer(spec.name, keys, names, is_graph=is_graph(spec.action.target)),
         edges=edges,
         branches=_branches(builder, spec.name, spec.input_schema),
         metadata=dict(spec.metadata or {}),
+        retry=spec.retry,
+        timeout=spec.timeout,
+        cache=spec.cache,
+        cache_ns=cache_namespace(spec.action.target, spec.name),
+        trace=spec.trace,
     )
+    if spec.error_handler is None:
+        return node
+    handler = replace(
+        node,
+        name=f"{HANDLER}{spec.name}",
+        action=spec.error_handler,
+        triggers=(),
+        write=node_writer(f"{HANDLER}{spec.name}", keys, names),
+        edges=(),
+        branches=(),
+        retry=(),
+        timeout=None,
+        cache=None,
+    )
+    return replace(node, handler=handler)
+
+
+def cache_namespace(target: Any, name: str) -> tuple[str, ...]:
+    """Where results of a function are remembered: by what it is, and by the name it goes by."""
+    code = getattr(target, "func", target)
+    identity = f"{getattr(code, '__module__', '')}.{getattr(code, '__qualname__', type(code).__qualname__)}"
+    return ("results", identity, name)
 
 
 def _branches(builder: StateGraph, source: str, source_schema: Any) -> tuple[Branch, ...]:

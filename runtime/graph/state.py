@@ -5,16 +5,21 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args, get_origin
 
-from runtime.constants import END, START
+from runtime.constants import END, HANDLER, START
 from runtime.engine.action import Action, callable_name, make_action
+from runtime.engine.model import GraphSpec
 from runtime.graph.compiled import CompiledStateGraph
 from runtime.graph.runnable import graph_class
 from runtime.graph.schema import Schema, first_hint, is_schema, read_schema, return_hint
+from runtime.graph.spec import build_spec
+from runtime.policies import CachePolicy, RetryPolicy, TimeoutPolicy, TracePolicy, retry_policies
 from runtime.types import All, Command, Send
 
 if TYPE_CHECKING:
+    from runtime.cache.base import BaseCache
     from runtime.store.base import BaseStore
 
 _RESERVED = ("|", ":")
@@ -32,6 +37,11 @@ class NodeSpec:
     defer: bool
     ends: tuple[str, ...] | dict[str, str]
     """Where it may jump, for drawings: from `destinations` or a `Command[Literal[...]]` annotation."""
+    retry: tuple[RetryPolicy, ...] = ()
+    cache: CachePolicy[Any] | None = None
+    timeout: TimeoutPolicy | None = None
+    trace: TracePolicy | None = None
+    error_handler: Action | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +121,12 @@ class StateGraph:
         defer: bool = False,
         metadata: dict[str, Any] | None = None,
         input_schema: Any = None,
+        retry_policy: RetryPolicy | Sequence[RetryPolicy] | None = None,
+        cache_policy: CachePolicy[Any] | None = None,
+        error_handler: Any = None,
         destinations: dict[str, str] | tuple[str, ...] | None = None,
+        timeout: float | timedelta | TimeoutPolicy | None = None,
+        trace_policy: TracePolicy | None = None,
     ) -> Self:
         """Add a node.
 
@@ -121,10 +136,16 @@ class StateGraph:
             defer: run it only when nothing else can run.
             metadata: shown by streams and the debugger.
             input_schema: what it reads; by default the annotation of its first parameter, else the state.
+            retry_policy: when to try it again; of several, the first that knows the error counts.
+            cache_policy: remember its results; needs `compile(cache=...)`.
+            error_handler: runs in its place, in the same super-step, when it has failed for good. Takes the state, and
+                a parameter annotated `NodeError`; returns an update or a Command. The node's edges are not followed.
             destinations: where it may jump, for drawings only.
+            timeout: seconds, a timedelta or a TimeoutPolicy, for each try of an async node.
+            trace_policy: what callback handlers see of its input and output.
 
         Raises:
-            ValueError: a name that is taken, reserved, or has `|` or `:` in it.
+            ValueError: a name that is taken, reserved, or has `|` or `:` in it; a timeout on a sync function.
             TypeError: code that cannot be called, or a graph that was not compiled.
         """
         if not isinstance(node, str):
@@ -142,7 +163,26 @@ class StateGraph:
         if input_schema is not None:
             self._add_schema(input_schema)
         ends: Any = destinations if destinations is not None else _command_targets(action)
-        self.nodes[name] = NodeSpec(name, make_action(action, name), input_schema, metadata, defer, ends)
+        made = make_action(action, name)
+        limit = TimeoutPolicy.coerce(timeout)
+        if limit is not None and made.acall is None:
+            raise ValueError(
+                f"Node timeouts are only supported for async nodes: sync code cannot be stopped from outside. "
+                f"Node '{name}' is sync: make it async, or leave the timeout out."
+            )
+        self.nodes[name] = NodeSpec(
+            name,
+            made,
+            input_schema,
+            metadata,
+            defer,
+            ends,
+            retry=retry_policies(retry_policy),
+            cache=cache_policy,
+            timeout=limit,
+            trace=trace_policy,
+            error_handler=make_action(error_handler, f"{HANDLER}{name}") if error_handler is not None else None,
+        )
         return self
 
     def _check_name(self, name: str) -> None:
@@ -247,6 +287,10 @@ class StateGraph:
 
     # -- compile -------------------------------------------------------------------------------------------------------
 
+    def to_spec(self, name: str) -> GraphSpec:
+        """The engine's form of it."""
+        return build_spec(self, name)
+
     def validate(self, interrupt: Sequence[str] | None = None) -> Self:
         """Check that every place an edge, router or breakpoint names is there.
 
@@ -282,6 +326,7 @@ class StateGraph:
         self,
         checkpointer: Any = None,
         *,
+        cache: BaseCache[Any] | None = None,
         store: BaseStore | None = None,
         interrupt_before: All | list[str] | None = None,
         interrupt_after: All | list[str] | None = None,
@@ -292,6 +337,7 @@ class StateGraph:
 
         Args:
             checkpointer: a saver; True: a thread of its own inside the parent's; False: store nothing; None: inherit.
+            cache: remembers results of nodes that have a `cache_policy`.
             store: long-term memory that nodes reach by `runtime.store`.
             interrupt_before, interrupt_after: breakpoints: node names, or '*' for all.
             debug: print each step.
@@ -305,7 +351,14 @@ class StateGraph:
         after = interrupt_after or []
         self.validate([*(before if before != "*" else ()), *(after if after != "*" else ())])
         return graph_class()(
-            self.copy(), checkpointer=checkpointer, store=store, before=before, after=after, debug=debug, name=name
+            self.copy(),
+            checkpointer=checkpointer,
+            store=store,
+            cache=cache,
+            before=before,
+            after=after,
+            debug=debug,
+            name=name,
         )
 
 

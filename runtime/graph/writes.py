@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Collection, Hashable, Mapping
 from typing import Any
 
-from runtime.constants import BRANCH_TO, END, TASKS
+from runtime.constants import BRANCH_TO, END, ROOT, TASKS
 from runtime.engine.model import Write
 from runtime.errors import InvalidUpdateError, ParentCommand
 from runtime.graph.schema import as_items
@@ -26,16 +26,22 @@ def node_writer(
         is_graph: the node is a graph, whose own keys the parent need not know.
     """
 
+    root = ROOT in keys
+    known = frozenset(keys)
+
     def write(result: Any) -> list[Write]:
         if result is None:
             return []
-        if isinstance(result, Command):
+        if type(result) is dict and not root:
+            if result.keys() <= known:
+                return list(result.items())
+        elif isinstance(result, Command):
             return _command(name, result, keys, nodes)
         if is_graph and isinstance(result, Mapping):
             return [(key, value) for key, value in result.items() if key in keys]
         if isinstance(result, (list, tuple)) and any(isinstance(part, Command) for part in result):
             return [w for part in result for w in write(part)]
-        return _update(name, result, keys)
+        return [(ROOT, result)] if root else _update(name, result, keys)
 
     return write
 
@@ -63,7 +69,9 @@ def _command(name: str, command: Command[Any], keys: Collection[str], nodes: Col
         raise InvalidUpdateError(
             f"Node '{name}' returned Command(graph={command.graph!r}). Use Command.PARENT, or leave graph out."
         )
-    items = as_items(command.update) if command.update is not None else []
+    items = as_items(command.update) if command.update is not None and ROOT not in keys else None
+    if command.update is None:
+        items = []
     writes = _known(name, list(command._update_as_tuples()) if items is None else items, keys)
     goto = command.goto
     for target in goto if isinstance(goto, (list, tuple)) else (goto,):

@@ -244,7 +244,7 @@ class ToolNode(Runnable[Any, Any]):
         if isinstance(given, dict) and given.get("__type") == "tool_call_with_context":
             return [given["tool_call"]], "tool_calls", given["state"]
         if isinstance(given, list) and given and isinstance(given[-1], dict) and given[-1].get("type") == "tool_call":
-            return given, "tool_calls", context.read_state() if context is not None else {}
+            return given, "tool_calls", context.scope.read_state() if context is not None else {}
         if isinstance(given, list):
             return self._last_calls(given), "list", given
         messages = given.get(self._key) if isinstance(given, dict) else getattr(given, self._key, None)

@@ -42,9 +42,12 @@ def writes_to_result(writes: Iterable[Write], keys: Iterable[str]) -> dict[str, 
     return result
 
 
-def update_chunk(task: Task, keys: Iterable[str], *, cached: bool) -> dict[str, Any]:
-    """Chunk of mode `updates`. `cached`: the task had ended in an earlier run."""
-    chunk: dict[str, Any] = {task.name: writes_to_update(task, keys)}
+def update_chunk(task: Task, keys: Iterable[str], *, cached: bool, root: str | None = None) -> dict[str, Any]:
+    """Chunk of mode `updates`. `cached`: the task had ended in an earlier run. `root`: whose bare value is the update."""
+    update = writes_to_update(task, keys)
+    if root is not None and isinstance(update, dict):
+        update = update[root]
+    chunk: dict[str, Any] = {task.name: update}
     if cached:
         chunk["__metadata__"] = {"cached": True}
     return chunk

@@ -49,10 +49,11 @@ class Shape:
         self._only = keys if isinstance(keys, str) else None
         """The one key whose value stands for the state."""
 
-    def __call__(self, item: Emit, print_mode: str | Sequence[str]) -> Iterator[Any]:
+    def __call__(self, item: Emit, print_mode: frozenset[str]) -> Iterator[Any]:
         """The item for the caller, if it asked for its mode; printed, if it asked for that."""
-        if item.mode in print_mode if not isinstance(print_mode, str) else item.mode == print_mode:
-            sys.stdout.write(f"{(item.ns, item.mode, item.payload) if item.ns else (item.mode, item.payload)}\n")
+        if item.mode in print_mode:
+            where = f"{item.ns} " if item.ns else ""
+            sys.stdout.write(f"\x1b[1m{where}[{item.mode}]\x1b[0m {item.payload}\n")
         if item.mode not in self.modes:
             return
         if self._only is not None and not item.ns:
@@ -67,7 +68,7 @@ class Shape:
     def _part(self, item: Emit) -> dict[str, Any]:
         part: dict[str, Any] = {"type": item.mode, "ns": item.ns, "data": item.payload}
         if item.mode == "values":
-            data = dict(item.payload) if self._only is None else item.payload
+            data = dict(item.payload) if isinstance(item.payload, dict) else item.payload
             part["interrupts"] = tuple(data.pop(INTERRUPT, ())) if isinstance(data, dict) else ()
             part["data"] = data if item.ns else self._typed(data)
         elif not item.ns and "values" in _checkpoint(item):
@@ -85,7 +86,11 @@ class Shape:
 
     def _typed(self, data: dict[str, Any]) -> Any:
         """The state as an instance, where its schema is a model or a dataclass."""
-        if self._only is None and (hasattr(self._schema, "model_fields") or dataclasses.is_dataclass(self._schema)):
+        if (
+            self._only is None
+            and isinstance(data, dict)
+            and (hasattr(self._schema, "model_fields") or dataclasses.is_dataclass(self._schema))
+        ):
             return self._schema(**data)
         return data
 

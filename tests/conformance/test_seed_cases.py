@@ -15,8 +15,6 @@ import pytest
 
 SEEDS = Path(__file__).parent.parent / "seeds"
 LATER = {
-    "events-v1": "issue 3: astream_events",
-    "events-v2": "issue 3: astream_events",
     "events-v3": "issue 3: stream_events",
     "context-compaction": "a later issue: runtime.harness",
     "session-store-file": "a later issue: runtime.harness",

@@ -40,7 +40,7 @@ def script(outcomes: dict[str, Outcome], *, modes: frozenset[str] = frozenset())
     builder.add_edge(START, "q")
     builder.add_edge(["p", "q"], "r")
     graph = builder.compile(checkpointer=Counting())
-    options = CallOptions(None, modes, None, None, None, "sync", subgraphs=False)
+    options = CallOptions(None, modes, frozenset(), None, None, None, "sync", subgraphs=False)
     loop = Run(graph, {"log": []}, THREAD, options, graph.spec.stream_keys).loop.run()
     seen: list[Effect] = []
     waiting: list[Task] = []

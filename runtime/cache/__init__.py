@@ -1,0 +1,1 @@
+"""Caches of node results: `runtime.cache.memory`, `.sqlite`, `.redis`."""
