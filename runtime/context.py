@@ -7,7 +7,7 @@ No threads, no awaits, no database.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -145,7 +145,7 @@ class Scratchpad:
         self.calls = max(self.calls, *(part.calls for part in parts))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Upstream:
     """Where a nested run's stream items go."""
 
@@ -157,7 +157,7 @@ class Upstream:
     """Their MessageTap, if they listen to mode `messages`."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)  # one a run: freezing costs a microsecond a field
 class Scope:
     """What all tasks of one run share."""
 
@@ -167,6 +167,10 @@ class Scope:
     answering: bool
     """The run brought answers: questions without one stay as they are."""
     durability: str
+    base: Mapping[str, Any]
+    """What of the run's config every task's has."""
+    metadata: Mapping[str, Any]
+    """What of it every task's metadata shows."""
     trace: Any
     """The run's GraphTrace where callback handlers listen, else None."""
     spawn: Callable[[Any], None]
@@ -175,18 +179,19 @@ class Scope:
     """Told of each graph that a node calls, so that drawings and snapshots know it: (node, graph)."""
     read_state: Callable[[], dict[str, Any]]
     """The graph's state as the super-step began."""
+    make_runtime: Callable[[ExecutionContext], Runtime[Any]]
+    """A task's Runtime."""
 
 
 @dataclass(slots=True, eq=False)
 class ExecutionContext:
-    """What a running task knows. Not changed once it is made; not frozen, since one is made for each task."""
+    """What a running task knows. One is made for each task, so it is not frozen, and makes what few ask for when asked."""
 
     scope: Scope
     node: str
     """Name of the node."""
     config: RunnableConfig
     """The task's config, as nodes see it."""
-    runtime: Runtime[Any]
     scratchpad: Scratchpad
     checkpoint_ns: str
     """The task's own namespace: that of a graph called in it."""
@@ -198,17 +203,32 @@ class ExecutionContext:
     """The task continues: a graph called in it goes on from its stored state."""
     failure: NodeError | None = None
     """What an error handler is told."""
+    attempt: int = 1
+    """Number of the try, from 1."""
+    began: float | None = None
+    """When the first try began, in seconds since 1970; None for the first try itself."""
     progress: Callable[[], None] | None = None
     """Resets the idle timeout of the node."""
+    made_runtime: Runtime[Any] | None = None
+    """Once somebody asked for it."""
 
-    def again(self, attempt: int) -> ExecutionContext:
+    @property
+    def runtime(self) -> Runtime[Any]:
+        """What nodes see as `runtime`."""
+        if self.made_runtime is None:
+            self.made_runtime = self.scope.make_runtime(self)
+        return self.made_runtime
+
+    def again(self, attempt: int, began: float) -> ExecutionContext:
         """The context of another try."""
         self.scratchpad.start_over()
-        return self.with_config({**self.config}, self.runtime.patch_execution_info(node_attempt=attempt))
+        context = self.with_config({**self.config})
+        context.attempt, context.began, context.made_runtime = attempt, began, None
+        return context
 
-    def with_config(self, config: Any, runtime: Runtime[Any] | None = None) -> ExecutionContext:
+    def with_config(self, config: Any) -> ExecutionContext:
         """A copy with another config, which then carries the copy."""
-        context = replace(self, config=config, runtime=runtime or self.runtime)
+        context = replace(self, config=config)
         config["configurable"] = {**config["configurable"], CONTEXT_KEY: context}
         return context
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -277,7 +277,7 @@ class entrypoint:  # noqa: N801 - a decorator, LangGraph's name
 def _allow(*hints: Any) -> None:
     """Let stored values become instances of what these annotations mention."""
     for hint in hints:
-        if isinstance(hint, Hashable):
+        if isinstance(hint, type) or get_origin(hint) is not None:
             allow_schema(hint)
 
 

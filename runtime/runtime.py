@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ContextT = TypeVar("ContextT", default=Any)
 
 
-def _nobody_listens(_: Any) -> None:
+def nobody_listens(_: Any) -> None:
     """The stream writer of a run without `stream_mode="custom"`."""
 
 
@@ -48,7 +48,7 @@ class RunControl:
         return self._reason
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ExecutionInfo:
     """Where a node is being run."""
 
@@ -102,14 +102,14 @@ class ServerInfo:
     user: BaseUser | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Runtime(Generic[ContextT]):
     """Handed to a node that has a parameter `runtime`."""
 
     context: ContextT = None  # type: ignore[assignment]  # None where the run was given no context
     """The `context=` of the call, as the graph's `context_schema`."""
     store: BaseStore | None = None
-    stream_writer: StreamWriter = _nobody_listens
+    stream_writer: StreamWriter = nobody_listens
     heartbeat: Callable[[], None] = _no_idle_timeout
     """Tells a node's idle timeout that it makes progress."""
     previous: Any = None

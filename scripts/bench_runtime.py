@@ -1,172 +1,259 @@
 """How long a super-step takes on `runtime` and on `langgraph`: both in one run, turn by turn, judged by their ratio.
 
-Owns: the shapes, the way of measuring, the gate. Absolute times on a shared machine move by half; the ratio of two programs
-that take turns does not. Per shape and saver it prints the median of the rounds' ratios and best over best; `--gate` ends
-with 1 when both lie above the "must" (one noisy round fails nobody).
+Owns: the way of measuring, the gate. Absolute times on a shared machine move by half; the ratio of two programs that take
+turns does not. Per shape, way and saver it prints the median of the rounds' ratios and best over best; `--gate` ends with 1
+when both lie above the "must" (one noisy round fails nobody).
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import gc
 import importlib
-import operator
+import logging
 import os
 import statistics
+import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import Any
+
+from bench_shapes import SHAPES, Shape, chain_of, loop_of, sends_of
 
 PROVIDERS = ("runtime", "langgraph")
-SAVERS = ("none", "memory", "sqlite")
+SAVERS = ("none", "memory", "sqlite", "sqlite-normal")
+WAYS = ("sync", "async")
 ROUNDS = 9
 
-Invoke = Callable[[], object]
+
+# -- one run -----------------------------------------------------------------------------------------------------------
 
 
-class Count(TypedDict):
-    """A number that grows."""
-
-    n: int
-
-
-class Notes(TypedDict):
-    """A list that tasks add to."""
-
-    notes: Annotated[list[int], operator.add]
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """A graph to measure."""
-
-    name: str
-    build: Callable[[Any, Any], Any]
-    """From a provider's `graph` and `types` modules to a StateGraph."""
-    given: dict[str, Any]
-    """The input."""
-    units: int
-    """What a run is divided by: super-steps, or tasks of a fan-out."""
-    must: dict[str, float]
-    """By saver, the ratio that must not be passed."""
-
-
-def chain(graph: Any, _: Any) -> Any:
-    """Ten nodes in a row."""
-    builder = graph.StateGraph(Count)
-    names = [f"n{index}" for index in range(10)]
-    for name in names:
-        builder.add_node(name, lambda state: {"n": state["n"] + 1})
-    for start, end in zip([graph.START, *names], [*names, graph.END], strict=True):
-        builder.add_edge(start, end)
-    return builder
-
-
-def loop(graph: Any, _: Any) -> Any:
-    """One node, a thousand times."""
-    builder = graph.StateGraph(Count)
-    builder.add_node("n", lambda state: {"n": state["n"] + 1})
-    builder.add_edge(graph.START, "n")
-    builder.add_conditional_edges("n", lambda state: "n" if state["n"] < 1000 else graph.END, ["n", graph.END])
-    return builder
-
-
-def sends(graph: Any, types: Any) -> Any:
-    """A hundred tasks of one node in one super-step."""
-    builder = graph.StateGraph(Notes)
-    builder.add_node("task", lambda number: {"notes": [number]})
-    builder.add_conditional_edges(graph.START, lambda _: [types.Send("task", index) for index in range(100)], ["task"])
-    return builder
-
-
-SHAPES = (
-    Shape("chain of 10", chain, {"n": 0}, 10, {"none": 0.25, "memory": 0.20, "sqlite": 0.40}),
-    Shape("loop of 1,000", loop, {"n": 0}, 1000, {"none": 0.25, "memory": 0.20, "sqlite": 0.40}),
-    Shape("100 Sends", sends, {"notes": []}, 100, {"none": 0.35}),
-)
-
-
-# -- measuring ---------------------------------------------------------------------------------------------------------
-
-
-def open_saver(provider: str, kind: str, folder: Path, stack: ExitStack) -> Any:
-    """A fresh saver, None for `none`."""
+@contextmanager
+def opened_saver(provider: str, kind: str, way: str) -> Iterator[Any]:
+    """A fresh saver, None for `none`. `sqlite` commits with synchronous=FULL, `sqlite-normal` with NORMAL."""
     if kind == "none":
-        return None
-    module = importlib.import_module(f"{provider}.checkpoint.{kind}")
-    if kind == "memory":
-        return module.InMemorySaver()
-    return stack.enter_context(module.SqliteSaver.from_conn_string(str(folder / f"{provider}.sqlite")))
+        yield None
+    elif kind == "memory":
+        yield importlib.import_module(f"{provider}.checkpoint.memory").InMemorySaver()
+    else:
+        with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+            yield stack.enter_context(_sqlite(provider, kind, way, Path(folder) / "bench.sqlite"))
 
 
-def prepare(provider: str, shape: Shape, saver: Any) -> Invoke:
-    """A call that runs the graph once, each time on a new thread."""
-    modules = [importlib.import_module(f"{provider}.{name}") for name in ("graph", "types")]
-    compiled = shape.build(*modules).compile(checkpointer=saver)
+@contextmanager
+def _sqlite(provider: str, kind: str, way: str, file: Path) -> Iterator[Any]:
+    pragma = f"PRAGMA synchronous={'FULL' if kind == 'sqlite' else 'NORMAL'}"
+    if way == "sync" or provider == "runtime":
+        module = importlib.import_module(f"{provider}.checkpoint.sqlite")
+        with module.SqliteSaver.from_conn_string(str(file)) as saver:
+            saver.setup()
+            saver.conn.execute(pragma)
+            yield saver
+        return
+    module = importlib.import_module(f"{provider}.checkpoint.sqlite.aio")
+    opened = module.AsyncSqliteSaver.from_conn_string(str(file))
+    saver = LOOP.run_until_complete(opened.__aenter__())
+    LOOP.run_until_complete(saver.setup())
+    LOOP.run_until_complete(saver.conn.execute(pragma))
+    yield saver
+    LOOP.run_until_complete(opened.__aexit__(None, None, None))
+
+
+LOOP = asyncio.new_event_loop()
+
+
+def prepare(provider: str, shape: Shape, saver: Any, way: str) -> Callable[[], object]:
+    """A call that plays the shape once, each time on a new thread of the saver."""
+    modules = [importlib.import_module(f"{provider}.{name}") for name in ("graph", "types", "prebuilt")]
+    compiled = shape.build(*modules, asynchronous=way == "async").compile(checkpointer=saver)
     threads = iter(range(1_000_000))
 
-    def invoke() -> object:
-        config = {"recursion_limit": 2000, "configurable": {"thread_id": f"t{next(threads)}"}}
-        return compiled.invoke(shape.given, config)
+    def config() -> Any:
+        return {"recursion_limit": 100_000, "configurable": {"thread_id": f"t{next(threads)}"}}
 
-    return invoke
+    def play() -> object:
+        chosen, result = config(), None
+        for turn in shape.inputs:
+            result = compiled.invoke(turn, chosen)
+        return result
+
+    async def aplay() -> object:
+        chosen, result = config(), None
+        for turn in shape.inputs:
+            result = await compiled.ainvoke(turn, chosen)
+        return result
+
+    return play if way == "sync" else lambda: LOOP.run_until_complete(aplay())
 
 
-def timed(invoke: Invoke) -> float:
+def timed(call: Callable[[], object]) -> float:
     """Seconds of one run."""
     gc.collect()
     started = time.perf_counter()
-    invoke()
+    call()
     return time.perf_counter() - started
 
 
-def measure(shape: Shape, kind: str, rounds: int) -> tuple[list[float], list[float]]:
-    """Seconds a run of ours and of the peer's, in turns; who goes first changes with each round."""
-    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-        calls = {name: prepare(name, shape, open_saver(name, kind, Path(folder), stack)) for name in PROVIDERS}
-        answers = {name: call() for name, call in calls.items()}
-        if answers["runtime"] != answers["langgraph"]:
-            raise SystemExit(f"{shape.name} gives other results on the two: there is nothing to compare.")
-        times: dict[str, list[float]] = {name: [] for name in PROVIDERS}
-        for number in range(rounds):
-            for name in PROVIDERS if number % 2 else reversed(PROVIDERS):
-                times[name].append(timed(calls[name]))
-    return times["runtime"], times["langgraph"]
+def taking_turns(calls: dict[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
+    """Seconds of each, in turns; who goes first changes with each round."""
+    names = list(calls)
+    times: dict[str, list[float]] = {name: [] for name in names}
+    for number in range(rounds):
+        for name in names if number % 2 else reversed(names):
+            times[name].append(timed(calls[name]))
+    return times
 
 
-def report(shape: Shape, kind: str, rounds: int) -> bool:
-    """Measure, print a line, and tell whether the shape is within its must."""
-    ours, theirs = measure(shape, kind, rounds)
+def line(name: str, ours: list[float], theirs: list[float], units: float, must: float | None) -> bool:
+    """Print a line, and tell whether it is within its must."""
     median = statistics.median(mine / other for mine, other in zip(ours, theirs, strict=True))
     best = min(ours) / min(theirs)
-    must = shape.must.get(kind)
     passed = must is None or min(median, best) <= must
-    unit = 1e6 / shape.units
     verdict = "" if must is None else f"   must {must:.2f}  {'ok' if passed else 'TOO SLOW'}"
     print(
-        f"{shape.name:<14} {kind:<7} {min(ours) * unit:8.0f} us {min(theirs) * unit:8.0f} us"
+        f"{name:<38} {min(ours) * units:9.0f} us {min(theirs) * units:9.0f} us"
         f"   median {median:5.2f}   best {best:5.2f}{verdict}",
         flush=True,
     )
     return passed
 
 
+def report(shape: Shape, way: str, kind: str, rounds: int) -> bool:
+    """One shape, one way, one saver."""
+    with opened_saver("runtime", kind, way) as ours, opened_saver("langgraph", kind, way) as theirs:
+        calls = {
+            "runtime": prepare("runtime", shape, ours, way),
+            "langgraph": prepare("langgraph", shape, theirs, way),
+        }
+        answers = {name: str(shape.shown(call())) for name, call in calls.items()}
+        if answers["runtime"] != answers["langgraph"]:
+            raise SystemExit(f"{shape.name} gives other results on the two: there is nothing to compare.")
+        times = taking_turns(calls, rounds)
+    must = shape.must.get(kind) if way == "sync" else shape.async_must
+    return line(f"{shape.name}, {way}, {kind}", times["runtime"], times["langgraph"], 1e6 / shape.units, must)
+
+
+# -- figures that are not a run's time ---------------------------------------------------------------------------------
+
+
+def compiling(rounds: int) -> bool:
+    """Building and compiling a chain of 1,000 nodes."""
+
+    def build(provider: str) -> Callable[[], object]:
+        modules = [importlib.import_module(f"{provider}.{name}") for name in ("graph", "types", "prebuilt")]
+        return lambda: chain_of(1000)(*modules, asynchronous=False).compile()
+
+    times = taking_turns({name: build(name) for name in PROVIDERS}, rounds)
+    return line("compile a chain of 1,000", times["runtime"], times["langgraph"], 1e6, 0.20)
+
+
+def importing(rounds: int) -> bool:
+    """Importing the graph module, alone and with messages, in processes of their own."""
+    passed = True
+    for name, code, must in (
+        ("import graph", "import {0}.graph", 0.35),
+        ("import graph and messages", "import {0}.graph, langchain_core.messages", 0.5),
+    ):
+        calls = {
+            provider: (lambda text=code.format(provider): subprocess.run([sys.executable, "-c", text], check=True))
+            for provider in PROVIDERS
+        }
+        bare = min(taking_turns({"": lambda: subprocess.run([sys.executable, "-c", ""], check=True)}, 3)[""])
+        times = taking_turns(calls, rounds)
+        ours, theirs = ([taken - bare for taken in times[provider]] for provider in PROVIDERS)
+        passed &= line(name, ours, theirs, 1e6, must)
+    return passed
+
+
+def flatness(rounds: int) -> bool:
+    """Cost of a step in loops of 10 and of 10,000 steps, and of a task among 10 and 1,000."""
+    from runtime import graph, prebuilt, types
+
+    passed = True
+    for name, make, few, many in (("step", loop_of, 10, 10_000), ("task", sends_of, 10, 1_000)):
+        calls = {}
+        for count in (few, many):
+            compiled = make(count)(graph, types, prebuilt, asynchronous=False).compile()
+            start = {"n": 0} if name == "step" else {"notes": []}
+            repeats = max(1, 1_000 // count)
+            calls[str(count)] = lambda graph=compiled, start=start, repeats=repeats: [
+                graph.invoke(start, {"recursion_limit": 100_000}) for _ in range(repeats)
+            ]
+        times = taking_turns(calls, rounds)
+        per = {key: min(taken) / (max(1, 1_000 // int(key)) * int(key)) * 1e6 for key, taken in times.items()}
+        ratio = per[str(many)] / per[str(few)]
+        fine = ratio <= 1.2
+        passed &= fine
+        print(
+            f"{f'one {name}: {many:,} beside {few}':<38} {per[str(many)]:9.1f} us {per[str(few)]:9.1f} us"
+            f"   ratio {ratio:5.2f}   must 1.20  {'ok' if fine else 'NOT FLAT'}",
+            flush=True,
+        )
+    return passed
+
+
+def crowd(rounds: int) -> bool:
+    """Steps per second of 8 threads at once beside one thread's, with the memory saver, ours and theirs."""
+    shares = {}
+    for provider in PROVIDERS:
+        with opened_saver(provider, "memory", "sync") as saver:
+            shape = Shape("loop", loop_of(200), ({"n": 0},), 200, {})
+            play = prepare(provider, shape, saver, "sync")
+
+            def together(play: Callable[[], object] = play) -> None:
+                threads = [threading.Thread(target=play) for _ in range(8)]
+                for thread in threads:
+                    thread.start()
+                for thread in threads:
+                    thread.join()
+
+            def alone(play: Callable[[], object] = play) -> None:
+                for _ in range(8):
+                    play()
+
+            times = taking_turns({"alone": alone, "together": together}, rounds)
+            shares[provider] = min(times["alone"]) / min(times["together"])
+    fine = shares["runtime"] >= 0.9
+    print(
+        f"{'8 threads beside one':<38} {shares['runtime']:9.2f}    {shares['langgraph']:9.2f}   "
+        f"of one thread's steps per second   must 0.90  {'ok' if fine else 'TOO SLOW'}",
+        flush=True,
+    )
+    return fine
+
+
+OTHERS = {"compile": compiling, "import": importing, "flat": flatness, "threads": crowd}
+
+
 def main() -> int:
     """Measure what was asked for. Returns 1 with `--gate` when something is too slow."""
     parser = argparse.ArgumentParser("scripts/bench", description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("shapes", nargs="*", help="words of the shapes to measure (default: all)")
+    parser.add_argument("words", nargs="*", help=f"words of the lines to measure, or of {list(OTHERS)} (default: all)")
     parser.add_argument("--gate", action="store_true", help="fail above the must")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"turns for each of the two (default: {ROUNDS})")
     options = parser.parse_args()
     os.environ["LANGSMITH_TRACING"] = "false"
-    chosen = [shape for shape in SHAPES if not options.shapes or any(word in shape.name for word in options.shapes)]
-    print(f"{'shape':<14} {'saver':<7} {'runtime':>11} {'langgraph':>11}   ratio, by round and by best")
-    passed = [report(shape, kind, options.rounds) for shape in chosen for kind in SAVERS]
+    logging.disable(logging.WARNING)
+    asyncio.set_event_loop(LOOP)
+    print(f"{'shape, way, saver':<38} {'runtime':>12} {'langgraph':>12}   ratio, by round and by best")
+    passed = []
+    for shape in SHAPES:
+        for way in WAYS:
+            for kind in SAVERS:
+                name = f"{shape.name}, {way}, {kind}"
+                asked = all(word in name for word in options.words)
+                if asked and not (kind == "none" and shape.needs_saver) and not (way, kind) == ("async", SAVERS[-1]):
+                    passed.append(report(shape, way, kind, options.rounds))
+    for name, figure in OTHERS.items():
+        if not options.words or name in options.words:
+            passed.append(figure(options.rounds))
     return 1 if options.gate and not all(passed) else 0
 
 

@@ -38,6 +38,8 @@ class BaseChannel(ABC, Generic[Value, Update, Stored]):
 
     __slots__ = ("key", "typ")
 
+    plain: bool = False
+    """Whether its attribute `value` is what `get` gives, MISSING where there is nothing: read without a call."""
     ticks: bool = False
     """Whether `update([])` at the end of a step without writes may change it (ephemeral values, topics)."""
     finishes: bool = False

@@ -42,6 +42,7 @@ class BinaryOperatorAggregate(BaseChannel[Any, Any, Any]):
     """
 
     __slots__ = ("operator", "start", "value")
+    plain = True
 
     def __init__(
         self, typ: Any, operator: Callable[[Any, Any], Any], key: str = "", start: Callable[[], Any] | None = None

@@ -14,6 +14,7 @@ class SingleValue(BaseChannel[Any, Any, Any]):
     """Holds one value or nothing. Base of the channels here."""
 
     __slots__ = ("value",)
+    plain = True
 
     def __init__(self, typ: Any, key: str = "") -> None:
         super().__init__(typ, key)
@@ -140,6 +141,7 @@ class LastValueAfterFinish(SingleValue):
     """A last value that shows only once nothing else can run, and then triggers once (deferred nodes)."""
 
     __slots__ = ("finished",)
+    plain = False
     finishes = True
 
     def __init__(self, typ: Any, key: str = "") -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from runtime.channels.base import MISSING
+from runtime.channels.last_value import LastValue
 from runtime.constants import ERROR, INTERRUPT, NO_WRITES, RESUME, TASKS
 from runtime.engine.model import Channels, Checkpoint, GraphSpec, Write
 from runtime.errors import InvalidUpdateError
@@ -16,9 +17,33 @@ RESERVED = frozenset((ERROR, INTERRUPT, NO_WRITES, RESUME))
 """Names of writes that are notes about a task, not for a channel."""
 
 
-@dataclass(frozen=True, slots=True)
-class TaskWrites:
+class Writer(Protocol):
     """What `apply_writes` needs of a task."""
+
+    @property
+    def name(self) -> str:
+        """The node."""
+        ...
+
+    @property
+    def path(self) -> tuple[Any, ...]:
+        """Its place in the super-step."""
+        ...
+
+    @property
+    def writes(self) -> Sequence[Write] | None:
+        """What it wrote."""
+        ...
+
+    @property
+    def triggers(self) -> Sequence[str]:
+        """The channels that made it run."""
+        ...
+
+
+@dataclass(slots=True)
+class TaskWrites:
+    """Writes that no task of the step has made."""
 
     name: str
     path: tuple[Any, ...]
@@ -31,111 +56,137 @@ def order_of(path: tuple[Any, ...]) -> list[str]:
     return [str(part) if not isinstance(part, int) else f"{part:09d}" for part in path]
 
 
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What a super-step's writes did."""
+
+    changed: set[str]
+    """Channels that got a new version."""
+    version: Any
+    """The version they got; now the newest of all."""
+
+
 def apply_writes(
     spec: GraphSpec,
     checkpoint: Checkpoint,
     channels: Channels,
-    tasks: Iterable[TaskWrites],
+    tasks: Sequence[Writer],
     next_version: Callable[[Any], Any],
-) -> set[str]:
+    *,
+    newest: Any = None,
+    own: bool = False,
+) -> Applied:
     """Merge the tasks' writes into `channels`, in the order of the tasks' paths, and stamp what changed.
 
-    `checkpoint` gets new `channel_versions`, `versions_seen` and `updated_channels`; its old dicts are left as they were.
-    Returns the names of the channels that changed and hold a value.
+    `checkpoint` gets new `channel_versions`, `versions_seen`, `channel_values` and `updated_channels`. The cost follows
+    what was written, not how many channels there are, but for copies of those dicts.
+
+    Args:
+        newest: the greatest channel version so far, if the caller knows it.
+        own: nobody else has the checkpoint's dicts: they are changed in place.
 
     Raises:
         InvalidUpdateError: a channel refuses its writes (two writers of a plain key, ...).
     """
-    ordered = sorted(tasks, key=lambda task: order_of(task.path))
-    versions = dict(checkpoint["channel_versions"])
-    _mark_seen(checkpoint, ordered, versions)
-    stamp = next_version(max(versions.values(), default=None))
-    changed = _consume(channels, ordered, versions, stamp)
+    ordered = tasks if len(tasks) < 2 else sorted(tasks, key=lambda task: order_of(task.path))
+    if not own:
+        for part in ("channel_versions", "versions_seen", "channel_values"):
+            checkpoint[part] = dict(checkpoint[part])
+    versions: dict[str, Any] = checkpoint["channel_versions"]
+    _mark_seen(checkpoint["versions_seen"], ordered, versions, own)
+    stamp = next_version(newest if newest is not None else max(versions.values(), default=None))
+    changed = _consume(channels, ordered)
     updated: set[str] = set()
-    written: set[str] = set()
-    for name, values in _by_channel(ordered).items():
+    written = _by_channel(ordered)
+    for name, values in written.items():
         channel = channels.get(name)
-        if channel is None:
-            continue
-        written.add(name)
-        if channel.update(values):
-            versions[name] = stamp
+        if channel is not None and channel.update(values):
             changed.add(name)
             if channel.is_available():
                 updated.add(name)
     if any(task.triggers for task in ordered):
-        _tick(spec, channels, written, versions, stamp, changed)
-        if updated.isdisjoint(spec.triggered_by) and not channels[TASKS].is_available():
-            _finish(spec, channels, versions, stamp, updated, changed)
-    checkpoint["channel_versions"] = versions
-    checkpoint["updated_channels"] = sorted(updated)
-    checkpoint["channel_values"] = _values_after(checkpoint["channel_values"], channels, changed)
-    return updated
+        _tick(spec, channels, written, checkpoint["channel_values"], changed)
+        if spec.finishing and updated.isdisjoint(spec.triggered_by) and not channels[TASKS].is_available():
+            _finish(spec, channels, updated, changed)
+    stored: dict[str, Any] = checkpoint["channel_values"]
+    for name in changed:
+        versions[name] = stamp
+        value = channels[name].checkpoint()
+        if value is MISSING:
+            stored.pop(name, None)
+        else:
+            stored[name] = value
+    checkpoint["updated_channels"] = sorted(updated) if len(updated) > 1 else list(updated)
+    return Applied(changed, stamp)
 
 
-def _mark_seen(checkpoint: Checkpoint, tasks: Sequence[TaskWrites], versions: dict[str, Any]) -> None:
-    seen = dict(checkpoint["versions_seen"])
+def _mark_seen(seen: dict[str, dict[str, Any]], tasks: Sequence[Writer], versions: dict[str, Any], own: bool) -> None:
     for task in tasks:
         known = {trigger: versions[trigger] for trigger in task.triggers if trigger in versions}
-        if known:
-            seen[task.name] = {**seen.get(task.name, {}), **known}
-    checkpoint["versions_seen"] = seen
+        if not known:
+            continue
+        before = seen.get(task.name)
+        if before is None:
+            seen[task.name] = known
+        elif own:
+            before.update(known)
+        else:
+            seen[task.name] = {**before, **known}
 
 
-def _consume(channels: Channels, tasks: Sequence[TaskWrites], versions: dict[str, Any], stamp: Any) -> set[str]:
-    changed = set()
-    for name in {trigger for task in tasks for trigger in task.triggers if trigger in channels}:
-        if channels[name].consume():
-            versions[name] = stamp
-            changed.add(name)
+def _consume(channels: Channels, tasks: Sequence[Writer]) -> set[str]:
+    changed: set[str] = set()
+    for task in tasks:
+        for name in task.triggers:
+            if name not in changed and name in channels and channels[name].consume():
+                changed.add(name)
     return changed
 
 
-def _by_channel(tasks: Sequence[TaskWrites]) -> dict[str, list[Any]]:
+def _by_channel(tasks: Sequence[Writer]) -> dict[str, list[Any]]:
     grouped: dict[str, list[Any]] = {}
     for task in tasks:
-        for name, value in task.writes:
-            if name not in RESERVED:
-                grouped.setdefault(name, []).append(value)
+        for name, value in task.writes or ():
+            if name in grouped:
+                grouped[name].append(value)
+            elif name not in RESERVED:
+                grouped[name] = [value]
     return grouped
 
 
 def _tick(
-    spec: GraphSpec, channels: Channels, written: set[str], versions: dict[str, Any], stamp: Any, changed: set[str]
+    spec: GraphSpec, channels: Channels, written: Mapping[str, Any], values: Mapping[str, Any], changed: set[str]
 ) -> None:
-    for name in spec.ticking:
+    """Empty what lasts one step. Only channels that hold a value can change, and those are among the stored values."""
+    few = spec.ticking if len(spec.ticking) < len(values) else [name for name in values if name in spec.ticking_set]
+    for name in few:
         if name not in written and channels[name].update(()):
-            versions[name] = stamp
             changed.add(name)
 
 
-def _finish(
-    spec: GraphSpec, channels: Channels, versions: dict[str, Any], stamp: Any, updated: set[str], changed: set[str]
-) -> None:
+def _finish(spec: GraphSpec, channels: Channels, updated: set[str], changed: set[str]) -> None:
     for name in spec.finishing:
         if channels[name].finish():
-            versions[name] = stamp
             changed.add(name)
             if channels[name].is_available():
                 updated.add(name)
 
 
-def _values_after(values: dict[str, Any], channels: Channels, changed: set[str]) -> dict[str, Any]:
-    """The stored values with the changed ones replaced: cost in proportion to what changed."""
-    after = dict(values)
-    for name in changed:
-        stored = channels[name].checkpoint()
-        if stored is MISSING:
-            after.pop(name, None)
-        else:
-            after[name] = stored
-    return after
-
-
 def restore_channels(spec: GraphSpec, values: dict[str, Any]) -> Channels:
     """Channels that hold the stored values."""
     get = values.get
-    return {name: channel.from_checkpoint(get(name, MISSING)) for name, channel in spec.channels.items()}
+    made: Channels = {}
+    for name, channel in spec.channels.items():
+        if type(channel) is LastValue:  # most channels are: no calls
+            copy = _NEW(LastValue)
+            copy.key, copy.typ, copy.value = channel.key, channel.typ, get(name, MISSING)
+            made[name] = copy
+        else:
+            made[name] = channel.from_checkpoint(get(name, MISSING))
+    return made
+
+
+_NEW = LastValue.__new__
 
 
 def check_sends(spec: GraphSpec, writes: Iterable[Write]) -> None:

@@ -7,7 +7,7 @@ that after a pause a call finds the result that is stored.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from runtime.constants import NS_END, NS_SEP, PUSH, RETURN
 from runtime.context import ExecutionContext
@@ -15,9 +15,6 @@ from runtime.engine.action import Action
 from runtime.engine.model import Node, Task
 from runtime.engine.plan import task_id
 from runtime.policies import CachePolicy, RetryPolicy, TimeoutPolicy
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
 
 _EXIST = [False]
 
@@ -52,8 +49,8 @@ class TaskCall:
     caller: ExecutionContext
     index: int
     """Number of the call among those of its caller."""
-    future: Future[Any]
-    """Gets the result once it is stored."""
+    future: Any
+    """A `concurrent.futures.Future`: gets the result once it is stored."""
 
 
 def called_task(call: TaskCall, checkpoint_id: str, step: int, ns: str) -> Task:

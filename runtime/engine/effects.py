@@ -40,7 +40,7 @@ class ListNamespaces:
     prefix: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PutCheckpoint:
     """No reply."""
 
@@ -51,7 +51,7 @@ class PutCheckpoint:
     new_versions: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PutWrites:
     """No reply."""
 
@@ -72,7 +72,7 @@ class Emit:
     """The graph above has it already."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Start:
     """Start these tasks. No reply."""
 
@@ -88,7 +88,7 @@ class Run:
     steps: Any
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class NextDone:
     """Reply: (Task, Outcome) of the next task that ends, or a TaskCall that a task made. None once no task is running."""
 

@@ -39,7 +39,9 @@ def enter(session: Session) -> Effects:
     else:
         inner = None
         saved = yield from _load(session, session.ns, wanted)
-    if saved is not None:
+    if saved is None:
+        session.fill_channels({})
+    else:
         session.take(saved)
         session.apply_null_writes()
     session.stop = session.step + int(options.config["recursion_limit"]) + 1
@@ -89,7 +91,8 @@ def _continues(session: Session, saved: Any) -> bool:
 
 def _new_input(session: Session, value: Any, used: bool) -> Effects:
     dropped = session.plan() if used else []
-    session.drop_orphans()
+    if used:
+        session.drop_orphans()
     session.apply(
         [
             *(TaskWrites(task.name, task.path, (), task.triggers) for task in dropped),

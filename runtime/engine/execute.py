@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import replace
+from time import time
 from typing import Any
 
 from runtime.constants import TASKS
@@ -29,6 +30,7 @@ FreshState = Callable[[list[Write]], Mapping[str, Any]]
 def program(spec: GraphSpec, task: Task, context: ExecutionContext, fresh: FreshState) -> Program:
     """Run one task to its outcome. Never raises: what user code raises becomes the outcome."""
     attempt = 1
+    began = time() if task.node.retry else 0.0
     while True:
         try:
             if context.scope.trace is None:
@@ -47,7 +49,7 @@ def program(spec: GraphSpec, task: Task, context: ExecutionContext, fresh: Fresh
             _LOG.info("Node '%s' failed at try %d, trying again in %.2f s: %r", task.name, attempt, pause_for, error)
             yield Sleep(pause_for)
             attempt += 1
-            context = context.again(attempt)
+            context = context.again(attempt, began)
 
 
 def _questions(task: Task, pause: GraphInterrupt) -> tuple[Interrupt, ...]:
@@ -133,16 +135,19 @@ def state_after(channels: Channels, read: Callable[[Channels], dict[str, Any]]) 
     """How a task sees the state with its own writes, and none of its siblings', applied."""
 
     def fresh(writes: list[Write]) -> Mapping[str, Any]:
-        if not writes:
-            return read(channels)
-        by_channel: dict[str, list[Any]] = {}
-        for name, value in writes:
-            by_channel.setdefault(name, []).append(value)
-        view = dict(channels)
-        for name, values in by_channel.items():
-            if name in view:
-                view[name] = view[name].copy()
-                view[name].update(values)
-        return read(view)
+        return read({**channels, **written_channels(channels, writes)})
 
     return fresh
+
+
+def written_channels(channels: Channels, writes: list[Write]) -> Channels:
+    """Copies of the channels that are written to, as they would be after."""
+    by_channel: dict[str, list[Any]] = {}
+    for name, value in writes:
+        by_channel.setdefault(name, []).append(value)
+    written: Channels = {}
+    for name, values in by_channel.items():
+        if name in channels:
+            written[name] = channels[name].copy()
+            written[name].update(values)
+    return written

@@ -15,13 +15,13 @@ from typing import Any
 
 from runtime.constants import ERROR, INTERRUPT, NO_WRITES, RESUME, RETURN
 from runtime.context import ExecutionContext
-from runtime.engine.apply import TaskWrites, order_of
+from runtime.engine.apply import order_of
 from runtime.engine.calls import TaskCall, called_task
 from runtime.engine.effects import CacheGet, CachePut, NextDone, Start, Tell
 from runtime.engine.entry import enter
-from runtime.engine.execute import Program, for_parent, program, state_after
+from runtime.engine.execute import Program, for_parent, program, state_after, written_channels
 from runtime.engine.model import Drained, Failed, Finished, Jumped, Outcome, Paused, RunOutcome, Task, Write
-from runtime.engine.plan import cache_key, handler_task, read_values
+from runtime.engine.plan import cache_key, handler_task
 from runtime.engine.session import Effects, Session, recall
 from runtime.errors import GraphDrained, GraphInterrupt, GraphRecursionError, InvalidUpdateError
 from runtime.runtime import RunControl
@@ -214,13 +214,13 @@ class Loop:
         session = self.session
 
         def fresh(writes: list[Write]) -> Mapping[str, Any]:
-            return state_after(session.channels, self._read_state)(writes)
+            values = session.reader.read(session.spec.branch_keys, session.step, session.stop)
+            for name, channel in written_channels(session.channels, writes).items():
+                if name in session.spec.branch_keys and channel.is_available():
+                    values[name] = channel.get()
+            return values
 
         return program(session.spec, task, self._make_context(session, task), fresh)
-
-    def _read_state(self, channels: Any) -> dict[str, Any]:
-        session = self.session
-        return read_values(session.spec, channels, session.spec.branch_keys, session.step, session.stop)
 
     def _on_call(self, call: TaskCall) -> Effects:
         """A task calls a task: give it the stored or remembered result, or run it."""
@@ -378,13 +378,13 @@ class Loop:
 
     def _advance(self, tasks: Sequence[Task]) -> Effects:
         session = self.session
-        session.apply([TaskWrites(task.name, task.path, task.writes or (), task.triggers) for task in tasks])
+        session.apply(tasks)
         self._advanced = True
         if session.parent is None:
             session.bare.clear()  # an answer is for a question of the step that the run began with
         if session.wants_values and self._wrote_output(tasks):
             yield from session.emit("values", session.values())
-        writers = [task.name for task in tasks if not task.node.hidden]
+        writers = [task.name for task in tasks if not task.node.hidden] if session.saver is not None else ()
         yield from session.put_checkpoint("loop", writers=writers)
 
     def _wrote_output(self, tasks: Sequence[Task]) -> bool:

@@ -66,7 +66,7 @@ class Node:
     """Runs in the same super-step when this node has failed for good."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GraphSpec:
     """A compiled graph as data: all that the loop needs to know."""
 
@@ -88,6 +88,14 @@ class GraphSpec:
     """What routers read: all state keys, and managed values."""
     root: str | None = None
     """The one key whose bare value is the state, where the state has no keys."""
+    ticking_set: frozenset[str] = field(init=False)
+    """The same as `ticking`."""
+    places: Mapping[str, int] = field(init=False)
+    """Node -> its place in the order in which nodes were added."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ticking_set", frozenset(self.ticking))
+        object.__setattr__(self, "places", {name: place for place, name in enumerate(self.nodes)})
 
 
 @dataclass(slots=True)
@@ -124,7 +132,7 @@ class Task:
     """Why its input does not fit the node's schema: the task fails with this when it runs, reading it still works."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Finished:
     """A task ended with these writes."""
 
@@ -162,7 +170,7 @@ class Drained:
 Outcome = Finished | Paused | Failed | Jumped | Drained
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # one a run: freezing costs a microsecond a field
 class RunOptions:
     """What one call of a graph says."""
 
@@ -180,7 +188,7 @@ class RunOptions:
     """The metadata that the caller gave: kept with each checkpoint."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RunOutcome:
     """How a run ended."""
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from typing import Any
 
+from runtime.channels.base import MISSING
 from runtime.constants import BRANCH_TO, NS_END, NS_SEP, PULL, PUSH, TASKS
 from runtime.engine.effects import CacheKey
 from runtime.engine.model import Channels, Checkpoint, GraphSpec, Node, Task
@@ -19,12 +20,25 @@ from runtime.types import Send
 
 def task_id(checkpoint_id: str, step: int, path: tuple[Any, ...]) -> str:
     """A UUID-shaped id that follows from the checkpoint and the task's place in its step."""
-    hexed = blake2b(f"{checkpoint_id} {step} {path}".encode(), digest_size=16).hexdigest()
+    return uuid_of(f"{checkpoint_id} {step} {path}")
+
+
+def uuid_of(text: str) -> str:
+    """A UUID-shaped id that follows from a text."""
+    hexed = blake2b(text.encode(), digest_size=16).hexdigest()
     return f"{hexed[:8]}-{hexed[8:12]}-{hexed[12:16]}-{hexed[16:20]}-{hexed[20:]}"
 
 
 def plan(
-    spec: GraphSpec, checkpoint: Checkpoint, channels: Channels, *, step: int, stop: int, ns: str, sort: bool = True
+    spec: GraphSpec,
+    checkpoint: Checkpoint,
+    channels: Channels,
+    *,
+    step: int,
+    stop: int,
+    ns: str,
+    sort: bool = True,
+    reader: Reader | None = None,
 ) -> list[Task]:
     """The tasks of the next super-step, Sends first.
 
@@ -32,16 +46,18 @@ def plan(
         step: number of the super-step to plan.
         stop: the step at which the recursion limit ends the run.
         ns: namespace of the graph, '' at the root.
+        reader: of those channels, if the caller has one.
         sort: by name, as a run has them; else in the order the nodes were added, as snapshots have them.
 
     Raises:
         UnknownNodeError: a Send names a node that is not there.
     """
+    reader = reader or Reader(spec, channels)
     tasks = [_pushed(spec, checkpoint, send, index, step, ns) for index, send in enumerate(pending_sends(channels))]
-    names: Iterable[str] = triggered(spec, checkpoint, channels)
-    for name in sorted(names) if sort else names:
+    names = triggered(spec, checkpoint, channels)
+    for name in sorted(names) if sort and len(names) > 1 else names:
         node = spec.nodes[name]
-        values = read_values(spec, channels, node.keys, step, stop)
+        values = reader.read(node.keys, step, stop)
         tasks.append(coerced(_task(checkpoint, node, (PULL, name), step, ns, values)))
     return tasks
 
@@ -74,7 +90,7 @@ def triggered(spec: GraphSpec, checkpoint: Checkpoint, channels: Channels) -> li
         names: Iterable[str] = spec.nodes
     else:
         hit = {name for channel in updated for name in spec.triggered_by.get(channel, ())}
-        names = hit if len(hit) < 2 else (name for name in spec.nodes if name in hit)
+        names = hit if len(hit) < 2 else sorted(hit, key=spec.places.__getitem__)
     return [name for name in names if _has_news(spec.nodes[name], checkpoint, channels)]
 
 
@@ -107,9 +123,39 @@ def read_values(
             managed = spec.managed.get(key)
             if managed is not None:
                 values[key] = managed.compute(step, stop)
+        elif channel.plain:
+            value = channel.value  # type: ignore[attr-defined]  # plain channels have it
+            if value is not MISSING:
+                values[key] = value
         elif channel.is_available():
             values[key] = channel.get()
     return values
+
+
+class Reader:
+    """Reads a run's channels, by lists of them that are made once."""
+
+    __slots__ = ("_channels", "_plain", "_spec")
+
+    def __init__(self, spec: GraphSpec, channels: Channels) -> None:
+        self._spec = spec
+        self._channels = channels
+        self._plain: dict[tuple[str, ...], list[tuple[str, Any]] | None] = {}
+
+    def read(self, keys: tuple[str, ...], step: int, stop: int) -> dict[str, Any]:
+        """What `read_values` gives."""
+        try:
+            pairs = self._plain[keys]
+        except KeyError:
+            pairs = self._plain[keys] = self._pairs(keys)
+        if pairs is None:
+            return read_values(self._spec, self._channels, keys, step, stop)
+        return {key: value for key, channel in pairs if (value := channel.value) is not MISSING}
+
+    def _pairs(self, keys: tuple[str, ...]) -> list[tuple[str, Any]] | None:
+        """The channels of these keys; None if one must be asked."""
+        found = [(key, self._channels.get(key)) for key in keys]
+        return found if all(channel is not None and channel.plain for _, channel in found) else None
 
 
 def _pushed(spec: GraphSpec, checkpoint: Checkpoint, send: Send, index: int, step: int, ns: str) -> Task:

@@ -13,10 +13,10 @@ from typing import Any
 from runtime.checkpoint.id import new_id
 from runtime.constants import BRANCH_TO, ERROR, INTERRUPT, NO_WRITES, NS_SEP, NULL_TASK_ID, PUSH, RESUME
 from runtime.context import ExecutionContext
-from runtime.engine.apply import RESERVED, TaskWrites, apply_writes, restore_channels
+from runtime.engine.apply import RESERVED, TaskWrites, Writer, apply_writes, restore_channels
 from runtime.engine.effects import Effect, Emit, PutCheckpoint, PutWrites
 from runtime.engine.model import Channels, Checkpoint, GraphSpec, RunOptions, Task, Write
-from runtime.engine.plan import handler_task, next_nodes, orphans, plan, read_values
+from runtime.engine.plan import Reader, handler_task, next_nodes, orphans, plan, read_values, uuid_of
 from runtime.stream.payloads import debug_chunk, interrupt_dict, writes_to_result
 from runtime.types import Interrupt
 
@@ -27,7 +27,7 @@ def empty_checkpoint() -> Checkpoint:
     """The state of a thread that nobody has used."""
     return {
         "v": 4,
-        "id": new_id(),
+        "id": "",
         "ts": "",
         "channel_values": {},
         "channel_versions": {},
@@ -79,24 +79,36 @@ class Session:
     """The run goes on from a checkpoint: a breakpoint right there was announced before."""
     answering: bool = False
     """The run brought answers: questions without one stay as they are."""
-    stored_versions: dict[str, Any] = field(default_factory=dict)
+    newest: Any = None
+    """The greatest channel version, once it is known."""
+    unsaved: set[str] = field(default_factory=set)
+    """Channels that changed since a checkpoint was stored."""
     held: list[PutCheckpoint | PutWrites] = field(default_factory=list)
     """What `durability="exit"` has not stored yet."""
 
     run_id: str | None = None
+    unsaved_prefix: str = ""
+    unsaved_count: int = 0
+    """Of checkpoint ids that are not stored."""
     use_cache: bool = False
     """The graph has a cache of results."""
+    reader: Reader = field(init=False)
+    """Of the channels in hand."""
     wants_values: bool = field(init=False)
     wants_updates: bool = field(init=False)
     wants_tasks: bool = field(init=False)
     wants_checkpoints: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        self.channels = restore_channels(self.spec, {})
         self.wants_values = self.wants("values")
         self.wants_updates = self.wants("updates")
         self.wants_tasks = self.wants("tasks", "debug")
         self.wants_checkpoints = self.saver is not None and self.wants("checkpoints", "debug")
+
+    def fill_channels(self, values: dict[str, Any]) -> None:
+        """Channels that hold these stored values."""
+        self.channels = restore_channels(self.spec, values)
+        self.reader = Reader(self.spec, self.channels)
 
     # -- where we are ------------------------------------------------------------------------------------------------
 
@@ -125,8 +137,9 @@ class Session:
         self.metadata = dict(saved.metadata)
         self.parent_id = (saved.parent_config or {}).get("configurable", {}).get("checkpoint_id")
         self.step = self.metadata.get("step", -2) + 1
-        self.stored_versions = dict(self.checkpoint["channel_versions"])
-        self.channels = restore_channels(self.spec, self.checkpoint["channel_values"])
+        self.newest = None
+        self.unsaved = set()
+        self.fill_channels(self.checkpoint["channel_values"])
         self.pending = {}
         for task_id, channel, value in saved.pending_writes or ():
             self.pending.setdefault(task_id, []).append((channel, value))
@@ -135,7 +148,16 @@ class Session:
 
     def plan(self, *, sort: bool = True) -> list[Task]:
         """The tasks of the step in hand, each with what is stored about it."""
-        tasks = plan(self.spec, self.checkpoint, self.channels, step=self.step, stop=self.stop, ns=self.ns, sort=sort)
+        tasks = plan(
+            self.spec,
+            self.checkpoint,
+            self.channels,
+            step=self.step,
+            stop=self.stop,
+            ns=self.ns,
+            sort=sort,
+            reader=self.reader,
+        )
         if self.pending or self.resuming:
             for task in tuple(tasks):
                 recall(task, self.pending.get(task.id, ()))
@@ -162,9 +184,19 @@ class Session:
             return failed.input
         return node.coerce(read_values(self.spec, self.channels, node.keys, self.step, self.stop))
 
-    def apply(self, tasks: Iterable[TaskWrites]) -> set[str]:
+    def apply(self, tasks: Sequence[Writer]) -> None:
         """Merge writes into the channels in hand."""
-        return apply_writes(self.spec, self.checkpoint, self.channels, tasks, self.next_version)
+        applied = apply_writes(
+            self.spec,
+            self.checkpoint,
+            self.channels,
+            tasks,
+            self.next_version,
+            newest=self.newest,
+            own=self.saver is None,
+        )
+        self.newest = applied.version
+        self.unsaved |= applied.changed
 
     def apply_null_writes(self) -> None:
         """Merge what a Command given as input has written for no task."""
@@ -183,7 +215,10 @@ class Session:
     def values(self, keys: Sequence[str] | None = None, channels: Channels | None = None) -> Any:
         """The state, as streams show it: a dict, or the bare value of a state without keys."""
         keys = self.options.output_keys if keys is None else keys
-        found = read_values(self.spec, self.channels if channels is None else channels, keys)
+        if channels is not None:
+            found = read_values(self.spec, channels, keys)
+        else:
+            found = self.reader.read(tuple(keys), 0, 0)
         return found if self.spec.root is None else found.get(self.spec.root)
 
     # -- storing -------------------------------------------------------------------------------------------------------
@@ -206,36 +241,51 @@ class Session:
         parent_id = self.checkpoint["id"] if self.checkpoint["ts"] else None
         if sibling:
             parent_id = self.parent_id
-        self.checkpoint = {**self.checkpoint, "id": self._next_id(), "ts": now()}
-        if self.saver is not None:
-            self.checkpoint["writers"] = sorted(set(writers))
-            self.checkpoint["next_nodes"] = next_nodes(self.spec, self.checkpoint, self.channels)
-        self.metadata = {
-            "source": source,
-            "step": self.step,
-            "parents": dict(self.parents if parents is None else parents),
-        }
         self.parent_id = parent_id
         self.pending = {}
         self.resuming = False
-        versions = self.checkpoint["channel_versions"]
-        if self.saver is not None:
-            changed = {key: value for key, value in versions.items() if self.stored_versions.get(key) != value}
-            metadata = {**self.options.notes, **self.metadata}
-            effect = PutCheckpoint(self.config_of(parent_id), self.checkpoint, metadata, changed)
-            if self.options.durability == "exit":
-                self._hold(effect)
-            else:
-                self.stored_versions = versions
-                yield effect
+        if self.saver is None:
+            self.checkpoint["id"] = self._next_unsaved_id()
+            self.checkpoint["ts"] = "-"
+        else:
+            self.checkpoint = {
+                **self.checkpoint,
+                "id": new_id(),
+                "ts": now(),
+                "writers": sorted(set(writers)),
+                "next_nodes": next_nodes(self.spec, self.checkpoint, self.channels),
+            }
+            self.metadata = {
+                "source": source,
+                "step": self.step,
+                "parents": dict(self.parents if parents is None else parents),
+            }
+            yield from self._store(parent_id)
         self.step += 1
 
-    def _next_id(self) -> str:
-        """A new checkpoint id. A nested run that stores nothing counts: its tasks then have the same ids when the parent
-        resumes and runs it again, so that an answer finds its question."""
-        if self.saver is None and self.parent is not None:
-            return f"{self.parent.scratchpad.task_id} {self.ns} {self.step}"
-        return new_id()
+    def _store(self, parent_id: str | None) -> Effects:
+        versions = self.checkpoint["channel_versions"]
+        changed = {name: versions[name] for name in self.unsaved if name in versions}
+        effect = PutCheckpoint(
+            self.config_of(parent_id), self.checkpoint, {**self.options.notes, **self.metadata}, changed
+        )
+        if self.options.durability == "exit":
+            self._hold(effect)
+        else:
+            self.unsaved = set()
+            yield effect
+
+    def _next_unsaved_id(self) -> str:
+        """The id of a checkpoint that is not stored: it counts up, so that a nested run's tasks have the same ids when the
+        parent resumes and runs it again, and an answer finds its question."""
+        self.unsaved_count += 1
+        if not self.unsaved_prefix:
+            if self.parent is None:
+                self.unsaved_prefix = new_id()[:24]
+            else:
+                above = f"{self.parent.scratchpad.task_id} {self.ns}"
+                self.unsaved_prefix = uuid_of(above)[:24]
+        return f"{self.unsaved_prefix}{self.unsaved_count:012x}"
 
     def put_writes(self, task_id: str, writes: Sequence[Write], path: tuple[Any, ...] = ()) -> Effects:
         """Store what a task has written or asked."""

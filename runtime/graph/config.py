@@ -30,7 +30,9 @@ def merge_configs(*configs: Mapping[str, Any] | None) -> dict[str, Any]:
         "recursion_limit": DEFAULT_RECURSION_LIMIT,
     }
     for config in configs:
-        for key, value in (config or {}).items():
+        if not config:
+            continue
+        for key, value in config.items():
             if value is None:
                 continue
             if key == "tags":
@@ -89,56 +91,81 @@ def breakpoints(names: Sequence[str] | str | None, default: Sequence[str] | str)
     return frozenset((chosen,) if isinstance(chosen, str) else chosen)
 
 
-def task_context(session: Session, task: Task, scope: Scope, runtime: Runtime[Any]) -> ExecutionContext:
+def shown_metadata(config: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a config every task's metadata shows."""
+    given: Mapping[str, Any] = config["configurable"]
+    return {**{key: given[key] for key in _SHOWN_OPTIONS if key in given}, **config["metadata"]}
+
+
+def task_base(config: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a config every task's has; `run_name` and `run_id` are of the run alone."""
+    base = {"callbacks": None, **config}
+    base.pop("run_name", None)
+    base.pop("run_id", None)
+    base["configurable"] = {key: value for key, value in config["configurable"].items() if key != "checkpoint_id"}
+    return base
+
+
+def task_context(session: Session, task: Task, scope: Scope) -> ExecutionContext:
     """What a task knows, with the config that nodes see."""
-    base: Any = session.options.config
-    given: Mapping[str, Any] = base["configurable"]
-    metadata = {
-        **{key: given[key] for key in _SHOWN_OPTIONS if key in given},
-        **base["metadata"],
-        **task.node.metadata,
-        "langgraph_step": task.step,
-        "langgraph_node": task.name,
-        "langgraph_triggers": task.triggers,
-        "langgraph_path": task.path,
-        "langgraph_checkpoint_ns": task.checkpoint_ns,
+    base = scope.base
+    node_metadata = task.node.metadata
+    checkpoint_id: str = session.checkpoint["id"]
+    ns = session.ns
+    parents: dict[str, str] = {**session.parents, ns: checkpoint_id}
+    configurable: dict[str, Any] = {
+        **base["configurable"],
+        "checkpoint_ns": task.checkpoint_ns,
+        "checkpoint_map": parents,
     }
-    parents = {**session.parents, session.ns: session.checkpoint["id"]}
-    configurable: dict[str, Any] = {**given, "checkpoint_ns": task.checkpoint_ns, "checkpoint_map": parents}
-    configurable.pop("checkpoint_id", None)
-    config: Any = {**base, "metadata": metadata, "configurable": configurable, "callbacks": base.get("callbacks")}
-    config.pop("run_name", None)  # of this run alone
-    config.pop("run_id", None)
+    config: Any = {
+        **base,
+        "metadata": {
+            **scope.metadata,
+            **node_metadata,
+            "langgraph_step": task.step,
+            "langgraph_node": task.name,
+            "langgraph_triggers": task.triggers,
+            "langgraph_path": task.path,
+            "langgraph_checkpoint_ns": task.checkpoint_ns,
+        },
+        "configurable": configurable,
+    }
     context = ExecutionContext(
-        scope=scope,
-        node=task.name,
-        config=config,
-        runtime=Runtime(
-            context=runtime.context,
-            store=runtime.store,
-            stream_writer=runtime.stream_writer,
-            previous=runtime.previous,
-            execution_info=ExecutionInfo(
-                checkpoint_id=session.checkpoint["id"],
-                checkpoint_ns=task.checkpoint_ns,
-                task_id=task.id,
-                thread_id=session.thread_id,
-                run_id=session.run_id,
-                node_first_attempt_time=time(),
-            ),
-            control=runtime.control,
-        ),
-        scratchpad=Scratchpad(task.id, task.answered, session.answers, session.bare),
-        checkpoint_ns=task.checkpoint_ns,
-        checkpoint_id=session.checkpoint["id"],
-        parents=parents,
-        resuming=task.resuming,
-        failure=task.failure,
+        scope,
+        task.name,
+        config,
+        Scratchpad(task.id, task.answered, session.answers, session.bare),
+        task.checkpoint_ns,
+        checkpoint_id,
+        parents,
+        task.resuming,
+        task.failure,
     )
     configurable[CONTEXT_KEY] = context
     if task.timeout is not None and task.timeout.idle_timeout is not None:
         _watch_progress(context, listen=task.timeout.refresh_on == "auto")
     return context
+
+
+def task_runtime(context: ExecutionContext, runtime: Runtime[Any], run_id: str | None) -> Runtime[Any]:
+    """A task's Runtime, from that of the run."""
+    return Runtime(
+        context=runtime.context,
+        store=runtime.store,
+        stream_writer=runtime.stream_writer,
+        previous=runtime.previous,
+        execution_info=ExecutionInfo(
+            checkpoint_id=context.checkpoint_id,
+            checkpoint_ns=context.checkpoint_ns,
+            task_id=context.scratchpad.task_id,
+            thread_id=context.scope.thread_id,
+            run_id=run_id,
+            node_attempt=context.attempt,
+            node_first_attempt_time=context.began or time(),
+        ),
+        control=runtime.control,
+    )
 
 
 def _watch_progress(context: ExecutionContext, *, listen: bool) -> None:
@@ -161,4 +188,4 @@ def _watch_progress(context: ExecutionContext, *, listen: bool) -> None:
         runtime = runtime.override(stream_writer=writer)
         config: Any = context.config
         config["callbacks"] = with_callback(config, ProgressHandler(progress))
-    context.runtime = runtime
+    context.made_runtime = runtime

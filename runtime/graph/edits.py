@@ -17,7 +17,7 @@ from runtime.engine.model import Failed, Finished, Outcome, Paused, Task, Write
 from runtime.engine.plan import read_values
 from runtime.engine.session import Effects, Session
 from runtime.errors import InvalidUpdateError
-from runtime.graph.config import task_context
+from runtime.graph.config import shown_metadata, task_base, task_context
 from runtime.graph.snapshots import open_session, place
 from runtime.runtime import Runtime
 from runtime.types import StateUpdate
@@ -44,6 +44,7 @@ def edit(
                 f"get_state_history lists those that are."
             )
         else:
+            session.fill_channels({})
             session.step = 0
         session.stop = session.step + 1
         yield from _superstep(graph, session, config, [StateUpdate(*update) for update in updates])
@@ -144,12 +145,15 @@ def _writes_of(graph: CompiledStateGraph, session: Session, name: str, values: A
         upstream=_NOBODY,
         answering=False,
         durability="sync",
+        base=task_base(session.options.config),
+        metadata=shown_metadata(session.options.config),
         trace=None,
         spawn=_refuse_calls,
         saw_subgraph=lambda node, graph: None,
         read_state=lambda: read(session.channels),
+        make_runtime=lambda context: Runtime(store=graph.store),
     )
-    context = task_context(session, task, scope, Runtime(store=graph.store))
+    context = task_context(session, task, scope)
     outcome: Outcome = yield Run(program(graph.spec, task, context, state_after(session.channels, read)))
     match outcome:
         case Finished(writes):

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cache
 
 _SWITCHES = ("LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING_V2", "LANGSMITH_TRACING", "LANGCHAIN_TRACING")
 
 
 def handlers_around() -> bool:
     """Whether some handler may listen to a run whose config has none."""
-    if any(os.environ.get(name) == "true" for name in _SWITCHES):
+    if _switched_on():
         return True
     tracers = sys.modules.get("langchain_core.tracers.context")
     if tracers is not None:
@@ -24,3 +25,9 @@ def handlers_around() -> bool:
             return True
     loaded = sys.modules.get("langchain_core.globals")
     return loaded is not None and bool(loaded._debug)
+
+
+@cache
+def _switched_on() -> bool:
+    """Looked up once: reading the environment costs more than a super-step's bookkeeping."""
+    return any(os.environ.get(name) == "true" for name in _SWITCHES)

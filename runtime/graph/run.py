@@ -19,19 +19,22 @@ from runtime.engine.drivers import AsyncInbox, Ended, adrive, drive
 from runtime.engine.effects import Emit
 from runtime.engine.loop import Loop
 from runtime.engine.model import RunOptions, Task
-from runtime.engine.plan import read_values
 from runtime.engine.session import Session
 from runtime.graph.config import (
     breakpoints,
     inherit,
     merge_configs,
     own_notes,
+    shown_metadata,
     strip_task_ids,
+    task_base,
     task_context,
+    task_runtime,
     with_callback,
 )
 from runtime.graph.handlers import handlers_around
-from runtime.runtime import RunControl, Runtime
+from runtime.runtime import RunControl, Runtime, nobody_listens
+from runtime.types import StreamWriter
 
 if TYPE_CHECKING:
     from runtime.graph.compiled import CompiledStateGraph
@@ -39,7 +42,7 @@ if TYPE_CHECKING:
 _LIVE = frozenset(("messages", "custom"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # one a run: freezing costs a microsecond a field
 class CallOptions:
     """What the four methods take beside input and config."""
 
@@ -124,12 +127,14 @@ class Run:
             store = store or above.store
             context = context if context is not None else above.context
             control = control or above.control
-        writer = Runtime().stream_writer
+        writer: StreamWriter = nobody_listens
         if "custom" in self.session.options.modes:
             ns = self.session.ns_path
 
-            def writer(value: Any) -> None:
+            def send(value: Any) -> None:
                 self.push(ns, "custom", value)
+
+            writer = send
 
         context = _as_context(self.graph.builder.context_schema, context)
         return Runtime(context=context, store=store, stream_writer=writer, control=control or RunControl())
@@ -137,14 +142,15 @@ class Run:
     def _context(self, session: Session, task: Task) -> ExecutionContext:
         if self._scope is None:
             self._scope = self._make_scope()
-            self.runtime = self.runtime.override(previous=self._previous())
-        return task_context(session, task, self._scope, self.runtime)
+        return task_context(session, task, self._scope)
 
     def _make_scope(self) -> Scope:
         session = self.session
+        previous = self._previous()
+        runtime = self.runtime if previous is None else self.runtime.override(previous=previous)
 
         def read_state() -> dict[str, Any]:
-            return read_values(session.spec, session.channels, session.spec.branch_keys, session.step, session.stop)
+            return session.reader.read(session.spec.branch_keys, session.step, session.stop)
 
         return Scope(
             thread_id=session.thread_id,
@@ -152,10 +158,13 @@ class Run:
             upstream=self._for_children(),
             answering=session.answering,
             durability=session.options.durability,
+            base=task_base(self.config),
+            metadata=shown_metadata(self.config),
             trace=self.loop.trace,
             spawn=self.inbox.put if self.inbox is not None else _nobody_runs,
             saw_subgraph=self.graph.learn,
             read_state=read_state,
+            make_runtime=lambda context: task_runtime(context, runtime, session.run_id),
         )
 
     def _previous(self) -> Any:

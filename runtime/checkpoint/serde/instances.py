@@ -145,7 +145,7 @@ def _model(value: Any) -> list[Any]:
         values = {name: item for name, item in values.items() if name in names}
     if value.__pydantic_extra__:
         values = {**values, **value.__pydantic_extra__}
-    return [values, sorted(value.__pydantic_fields_set__)]
+    return [values, sorted(value.__pydantic_fields_set__, key=str)]
 
 
 def _make_model(cls: Any, content: Any) -> Any:
@@ -274,7 +274,7 @@ def _enum_value(value: Any) -> Any:
 
 
 def _model_v1(value: Any) -> list[Any]:
-    return [dict(value.__dict__), sorted(value.__fields_set__)]
+    return [dict(value.__dict__), sorted(value.__fields_set__, key=str)]
 
 
 _KINDS = (

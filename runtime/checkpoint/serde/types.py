@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, get_args, get_origin, get_type_hints
 
 _KNOWN: dict[str, type] = {}
-_PENDING: dict[type, None] = {}
+_PENDING: dict[int, Any] = {}
 """Schemas that nobody has looked into yet."""
 _BY_QUALNAME: dict[str, dict[str, type]] = {}
 """The same classes by the second half of their names."""
@@ -72,10 +72,11 @@ def allow(*classes: type) -> None:
             _BY_QUALNAME.setdefault(cls.__qualname__, {})[type_name(cls)] = cls
 
 
-def allow_schema(*schemas: type) -> None:
-    """Let stored values become instances of what these state schemas mention. Cheap: looked into when first needed."""
+def allow_schema(*schemas: Any) -> None:
+    """Let stored values become instances of what these state schemas, or annotations, mention. Cheap: looked into when
+    first needed."""
     with _LOCK:
-        _PENDING.update(dict.fromkeys(schemas))
+        _PENDING.update({id(schema): schema for schema in schemas})
 
 
 def find(name: str) -> type | None:
@@ -83,7 +84,7 @@ def find(name: str) -> type | None:
     found = _KNOWN.get(name)
     if found is None and _PENDING:
         with _LOCK:
-            allow(*mentioned(_PENDING))
+            allow(*mentioned(_PENDING.values()))
             _PENDING.clear()
         found = _KNOWN.get(name)
     return found or _listed(name) or _of_script(name)
