@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, TypedDict
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
 
 Build = Callable[..., Any]
@@ -116,30 +116,44 @@ def look_up(query: str) -> str:
     return f"about {query}"
 
 
-def react(graph: Any, _types: Any, prebuilt: Any, *, asynchronous: bool) -> Any:
-    """A model and a tool, in turn, fifty super-steps."""
+def answer_calls(state: Any) -> dict[str, Any]:
+    """A tool node in four lines."""
+    calls = state["messages"][-1].tool_calls
+    return {"messages": [ToolMessage("found", tool_call_id=c["id"], id=f"t{c['id']}") for c in calls]}
+
+
+def react_with(tools: Callable[[Any, bool], Any]) -> Build:
+    """A model and its tools, in turn, fifty super-steps."""
 
     def model(state: Any) -> dict[str, Any]:
         turn = len(state["messages"])
         calls = [{"name": "look_up", "args": {"query": str(turn)}, "id": f"c{turn}"}] if turn < 49 else []
         return {"messages": [AIMessage(f"say {turn}", id=f"a{turn}", tool_calls=calls)]}
 
-    builder = graph.StateGraph(graph.MessagesState)
-    builder.add_node("model", either(model, asynchronous))
-    builder.add_node("tools", prebuilt.ToolNode([look_up]))
-    builder.add_edge(graph.START, "model")
-    builder.add_conditional_edges("model", prebuilt.tools_condition)
-    builder.add_edge("tools", "model")
-    return builder
+    def build(graph: Any, _types: Any, prebuilt: Any, *, asynchronous: bool) -> Any:
+        builder = graph.StateGraph(graph.MessagesState)
+        builder.add_node("model", either(model, asynchronous))
+        builder.add_node("tools", tools(prebuilt, asynchronous))
+        builder.add_edge(graph.START, "model")
+        builder.add_conditional_edges("model", prebuilt.tools_condition)
+        builder.add_edge("tools", "model")
+        return builder
+
+    return build
 
 
 def growing_list(graph: Any, _types: Any, _prebuilt: Any, *, asynchronous: bool) -> Any:
-    """One node that adds to a list, a thousand times."""
-    builder = graph.StateGraph(Notes)
-    builder.add_node("add", either(lambda state: {"notes": [len(state["notes"])]}, asynchronous))
+    """One node that adds a message of 500 characters, a thousand times."""
+
+    def add(state: Any) -> dict[str, Any]:
+        turn = len(state["messages"])
+        return {"messages": [AIMessage("x" * 500, id=f"a{turn}")]}
+
+    builder = graph.StateGraph(graph.MessagesState)
+    builder.add_node("add", either(add, asynchronous))
     builder.add_edge(graph.START, "add")
     builder.add_conditional_edges(
-        "add", lambda state: "add" if len(state["notes"]) < 1000 else graph.END, ["add", graph.END]
+        "add", lambda state: "add" if len(state["messages"]) < 1000 else graph.END, ["add", graph.END]
     )
     return builder
 
@@ -175,6 +189,7 @@ def _said(result: Any) -> list[Any]:
 
 STEPS = {"none": 0.25, "memory": 0.20, "sqlite": 0.40, "sqlite-normal": 0.25}
 ASYNC = 0.30
+_GO = ({"messages": [HumanMessage("go", id="h")]},)
 _TURNS = tuple({"messages": [HumanMessage(f"turn {turn} " * 20, id=f"h{turn}")]} for turn in range(100))
 SHAPES = (
     Shape("one-step invoke", chain_of(1), ({"n": 0},), 1, {**STEPS, "none": 0.20}, ASYNC),
@@ -184,8 +199,17 @@ SHAPES = (
     Shape("100 Sends", sends_of(100), ({"notes": []},), 100, {"none": 0.35}),
     Shape("1,000 Sends", sends_of(1000), ({"notes": []},), 1000, {"none": 0.22}),
     Shape("100 Sends into a subgraph", nested_sends, ({"notes": []},), 100, {}),
-    Shape("ReAct loop of 50", react, ({"messages": [HumanMessage("go", id="h")]},), 50, STEPS, ASYNC, _said),
-    Shape("list growing to 1,000", growing_list, ({"notes": []},), 1000, {"memory": 0.06, "sqlite": 0.10}),
+    Shape("ReAct loop of 50", react_with(lambda _, way: either(answer_calls, way)), _GO, 50, STEPS, ASYNC, _said),
+    Shape(
+        "ReAct loop of 50, ToolNode",
+        react_with(lambda prebuilt, _: prebuilt.ToolNode([look_up])),
+        _GO,
+        50,
+        {},
+        None,
+        _said,
+    ),
+    Shape("list growing to 1,000", growing_list, _GO, 1000, {"memory": 0.06, "sqlite": 0.10}, None, _said),
     Shape("chat of 100 turns", chat, _TURNS, 100, {}, None, _said, needs_saver=True),
     Shape("300-key state", wide, ({f"k{index}": index for index in range(300)},), 10, {"none": 0.18}),
 )

@@ -102,7 +102,7 @@ def apply_writes(
         channel = channels.get(name)
         if channel is not None and channel.update(values):
             changed.add(name)
-            if channel.is_available():
+            if channel.plain or channel.is_available():
                 updated.add(name)
     if any(task.triggers for task in ordered):
         _tick(spec, channels, written, checkpoint["channel_values"], changed)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from runtime.constants import BRANCH_TO, END, ERROR, INTERRUPT, NULL_TASK_ID, START, TASKS
+from runtime.constants import BRANCH_TO, END, ERROR, INTERRUPT, NULL_TASK_ID, PULL, START, TASKS
 from runtime.context import interrupt_id, own_questions
 from runtime.engine.apply import TaskWrites
 from runtime.engine.carry import copy_pause, copy_place
@@ -90,6 +90,8 @@ def _continues(session: Session, saved: Any) -> bool:
 
 
 def _new_input(session: Session, value: Any, used: bool) -> Effects:
+    if session.saver is None and not session.options.modes and _spread(session, value):
+        return
     dropped = session.plan() if used else []
     if used:
         session.drop_orphans()
@@ -100,6 +102,22 @@ def _new_input(session: Session, value: Any, used: bool) -> Effects:
         ]
     )
     yield from session.put_checkpoint("input")
+
+
+def _spread(session: Session, value: Any) -> bool:
+    """Do the start node's super-step here: nothing of it is stored and nobody watches. False where it runs user code, or
+    refuses the input: the loop then does it, and says why."""
+    start = session.spec.nodes.get(START)
+    if start is None or start.branches:
+        return False
+    try:
+        writes = [*start.write(start.coerce({START: value})), *start.edges]
+    except Exception:  # noqa: BLE001 - the input schema may raise anything
+        return False
+    session.apply([TaskWrites(START, (PULL, START), writes, (START,))])
+    session.count_step()
+    session.count_step()
+    return True
 
 
 def _go_on(session: Session, saved: Any, inner: Any, *, fork: bool) -> Effects:

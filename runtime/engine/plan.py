@@ -133,29 +133,41 @@ def read_values(
 
 
 class Reader:
-    """Reads a run's channels, by lists of them that are made once."""
+    """Reads a run's channels. Keeps what it has read, so that a wide state is not gone through at each step."""
 
-    __slots__ = ("_channels", "_plain", "_spec")
+    __slots__ = ("_channels", "_kept", "_spec")
 
     def __init__(self, spec: GraphSpec, channels: Channels) -> None:
         self._spec = spec
         self._channels = channels
-        self._plain: dict[tuple[str, ...], list[tuple[str, Any]] | None] = {}
+        self._kept: dict[tuple[str, ...], tuple[frozenset[str], dict[str, Any]] | None] = {}
+        """By list of keys: the keys and their values; None for lists with a key that must be asked each time."""
 
     def read(self, keys: tuple[str, ...], step: int, stop: int) -> dict[str, Any]:
         """What `read_values` gives."""
-        try:
-            pairs = self._plain[keys]
-        except KeyError:
-            pairs = self._plain[keys] = self._pairs(keys)
-        if pairs is None:
-            return read_values(self._spec, self._channels, keys, step, stop)
-        return {key: value for key, channel in pairs if (value := channel.value) is not MISSING}
+        if keys not in self._kept:
+            plain = all((channel := self._channels.get(key)) is not None and channel.plain for key in keys)
+            kept = (frozenset(keys), read_values(self._spec, self._channels, keys)) if plain else None
+            self._kept[keys] = kept
+        kept = self._kept[keys]
+        return read_values(self._spec, self._channels, keys, step, stop) if kept is None else kept[1].copy()
 
-    def _pairs(self, keys: tuple[str, ...]) -> list[tuple[str, Any]] | None:
-        """The channels of these keys; None if one must be asked."""
-        found = [(key, self._channels.get(key)) for key in keys]
-        return found if all(channel is not None and channel.plain for _, channel in found) else None
+    def forget(self, changed: Iterable[str]) -> None:
+        """These channels have changed."""
+        stale = []
+        for keys, kept in self._kept.items():
+            if kept is None:
+                continue
+            known, values = kept
+            for name in changed:
+                if name in known:
+                    value = self._channels[name].value  # type: ignore[attr-defined]  # plain channels have it
+                    if value is MISSING or name not in values:
+                        stale.append(keys)  # read anew, in the order of the keys
+                        break
+                    values[name] = value
+        for keys in stale:
+            del self._kept[keys]
 
 
 def _pushed(spec: GraphSpec, checkpoint: Checkpoint, send: Send, index: int, step: int, ns: str) -> Task:

@@ -196,6 +196,7 @@ class Session:
             own=self.saver is None,
         )
         self.newest = applied.version
+        self.reader.forget(applied.changed)
         self.unsaved |= applied.changed
 
     def apply_null_writes(self) -> None:
@@ -245,8 +246,7 @@ class Session:
         self.pending = {}
         self.resuming = False
         if self.saver is None:
-            self.checkpoint["id"] = self._next_unsaved_id()
-            self.checkpoint["ts"] = "-"
+            self.count_step()
         else:
             self.checkpoint = {
                 **self.checkpoint,
@@ -261,6 +261,12 @@ class Session:
                 "parents": dict(self.parents if parents is None else parents),
             }
             yield from self._store(parent_id)
+            self.step += 1
+
+    def count_step(self) -> None:
+        """A super-step of a run that stores nothing is over."""
+        self.checkpoint["id"] = self._next_unsaved_id()
+        self.checkpoint["ts"] = "-"
         self.step += 1
 
     def _store(self, parent_id: str | None) -> Effects:
