@@ -97,8 +97,9 @@ class Scratchpad:
         self.answered.pop(self.asked - self.stride, None)
 
     def start_over(self) -> None:
-        """The task's code runs again from its start: questions and calls are counted anew."""
-        self.asked = self.children = self.calls = 0
+        """The task's code runs again from its start: questions and calls of tasks are counted anew. Graphs are not: a
+        graph that is called again begins anew, in a place of its own."""
+        self.asked = self.calls = 0
         self.paused = False
 
     def _pause(self) -> None:
@@ -184,6 +185,14 @@ class Scope:
 
 
 @dataclass(slots=True, eq=False)
+class Pulse:
+    """A node's signs of life."""
+
+    beat: Callable[[], None] = lambda: None
+    """Resets the idle timeout of the try that runs."""
+
+
+@dataclass(slots=True, eq=False)
 class ExecutionContext:
     """What a running task knows. One is made for each task, so it is not frozen, and makes what few ask for when asked."""
 
@@ -207,8 +216,8 @@ class ExecutionContext:
     """Number of the try, from 1."""
     began: float | None = None
     """When the first try began, in seconds since 1970; None for the first try itself."""
-    progress: Callable[[], None] | None = None
-    """Resets the idle timeout of the node."""
+    pulse: Pulse | None = None
+    """Where the node has an idle timeout. Copies share it."""
     made_runtime: Runtime[Any] | None = None
     """Once somebody asked for it."""
 

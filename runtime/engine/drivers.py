@@ -255,7 +255,8 @@ async def _timed(request: Call, policy: TimeoutPolicy) -> Any:
         nonlocal progressed
         progressed = time.monotonic()
 
-    request.context.progress = progress
+    if request.context.pulse is not None:
+        request.context.pulse.beat = progress
     work = asyncio.ensure_future(_awaited(lambda: request.action.acall(request.value, request.context)))
     run: Any = policy.run_timeout
     idle: Any = policy.idle_timeout

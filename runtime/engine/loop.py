@@ -104,7 +104,9 @@ class Loop:
         while True:
             tasks = session.plan()
             if session.wants_checkpoints:
-                yield from session.emit_checkpoint(tasks, lambda task: self._state_of(session, task))
+                yield from session.emit_checkpoint(
+                    [t for t in tasks if t.shown], lambda task: self._state_of(session, task)
+                )
             if options.interrupt_after and _hits(options.interrupt_after, before):
                 self._status = "interrupt_after"
                 yield from self._stop()
@@ -144,7 +146,7 @@ class Loop:
         session = self.session
         if session.wants_tasks:
             for task in tasks:
-                if not task.node.hidden and task.failure is None:
+                if not task.node.hidden:
                     yield from self._emit_start(task)
         if session.use_cache:
             yield from self._remember([task for task in tasks if task.writes is None and task.node.cache is not None])

@@ -131,6 +131,11 @@ class Task:
     invalid: Exception | None = None
     """Why its input does not fit the node's schema: the task fails with this when it runs, reading it still works."""
 
+    @property
+    def shown(self) -> bool:
+        """Whether snapshots have it: an error handler is a part of the task that failed, until it asks something."""
+        return self.failure is None or bool(self.interrupts)
+
 
 @dataclass(slots=True)
 class Finished:

@@ -190,7 +190,7 @@ def handler_task(failed: Task, error: BaseException, checkpoint_id: str, ns: str
         raise ValueError(f"Node '{failed.name}' has no error handler.")
     task = _task({"id": checkpoint_id}, node, (PULL, node.name, failed.id), failed.step, ns, value)
     task.failure = NodeError(failed.name, error)
-    task.triggers = ()
+    task.triggers = (PUSH,)
     return task
 
 

@@ -167,15 +167,14 @@ class Session:
         return tasks
 
     def _plan_handler(self, tasks: list[Task], failed: Task) -> None:
-        """Where an error handler has begun, it goes on and the node that failed does not run again."""
+        """A node that has failed does not run again: its error handler does, or goes on."""
         handler = handler_task(
             failed, _as_error(failed.error), self.checkpoint["id"], self.ns, self.handler_input(failed)
         )
         recall(handler, self.pending.get(handler.id, ()))
-        if handler.writes is not None or handler.interrupts:
-            handler.resuming = self.resuming
-            failed.writes = []
-            tasks.append(handler)
+        handler.resuming = self.resuming
+        failed.writes = []
+        tasks.append(handler)
 
     def handler_input(self, failed: Task) -> Any:
         """What the handler of a failed task reads: what the task was sent, else the state."""

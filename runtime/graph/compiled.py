@@ -90,7 +90,8 @@ class CompiledStateGraph:
         return twin
 
     def clear_cache(self, nodes: Sequence[str] | None = None) -> None:
-        """Forget remembered results, of all nodes or of those. Raises ValueError where the graph has no cache."""
+        """Forget remembered results, of those nodes or, without any, of all. Raises ValueError where the graph has no
+        cache or no such node."""
         self._known_cache().clear(self._cache_namespaces(nodes))
 
     async def aclear_cache(self, nodes: Sequence[str] | None = None) -> None:
@@ -106,7 +107,7 @@ class CompiledStateGraph:
         unknown = [name for name in nodes or () if name not in self.spec.nodes]
         if unknown:
             raise ValueError(f"No such node: {unknown}. The nodes are {sorted(self.spec.nodes)}.")
-        return [node.cache_ns for name, node in self.spec.nodes.items() if nodes is None or name in nodes]
+        return [node.cache_ns for name, node in self.spec.nodes.items() if not nodes or name in nodes]
 
     # -- look ----------------------------------------------------------------------------------------------------------
 

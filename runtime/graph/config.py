@@ -10,7 +10,7 @@ from time import time
 from typing import Any
 
 from runtime.constants import NS_END, NS_SEP
-from runtime.context import CONTEXT_KEY, ExecutionContext, Scope, Scratchpad
+from runtime.context import CONTEXT_KEY, ExecutionContext, Pulse, Scope, Scratchpad
 from runtime.engine.model import Task
 from runtime.engine.session import Session
 from runtime.runtime import ExecutionInfo, Runtime
@@ -171,9 +171,10 @@ def task_runtime(context: ExecutionContext, runtime: Runtime[Any], run_id: str |
 def _watch_progress(context: ExecutionContext, *, listen: bool) -> None:
     """Let heartbeats, and with `listen` all that is streamed or called back, reset the idle timeout."""
 
+    pulse = context.pulse = Pulse()
+
     def progress() -> None:
-        if context.progress is not None:
-            context.progress()
+        pulse.beat()
 
     runtime = context.runtime.override(heartbeat=progress)
     if listen:

@@ -94,20 +94,21 @@ def snapshot(graph: CompiledStateGraph, saved: Any, *, subgraphs: bool, settle: 
         ended = [TaskWrites(task.name, task.path, task.writes, task.triggers) for task in tasks if task.writes]
         if ended:
             session.apply(ended)
+    handled = {task.path[2] for task in tasks if not task.shown and task.writes is None}
+    tasks = [task for task in tasks if task.shown]
+    due = [task for task in tasks if not (settle and task.writes is not None) or task.id in handled]
     shown = []
     for task in tasks:
         shown.append((yield from _task(graph, session, task, subgraphs, settle)))
     return StateSnapshot(
         values=session.values(graph.spec.stream_keys),
-        next=(*(task.name for task in tasks if not (settle and task.writes is not None)), *missing),
+        next=(*(task.name for task in due), *missing),
         config=_with_map(saved.config, saved.metadata),
         metadata=dict(saved.metadata),
         created_at=saved.checkpoint["ts"],
         parent_config=_with_map(saved.parent_config, saved.metadata) if saved.parent_config else None,
         tasks=(*shown, *(_missing_task(name, graph) for name in missing)),
-        interrupts=tuple(
-            interrupt for task in tasks for interrupt in task.interrupts if not (settle and task.writes is not None)
-        ),
+        interrupts=tuple(interrupt for task in due for interrupt in task.interrupts),
     )
 
 

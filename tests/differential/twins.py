@@ -259,7 +259,7 @@ def _owner(mode: str, data: Any, chunk: Any, ranks: dict[str, int]) -> tuple[str
     if mode == "updates":
         return f"{next(iter(data))} {_blank(data)}", -1
     if mode == "tasks" and "input" not in data:
-        return f"{data['name']} {_blank({data['name']: data['result'] or None})}", ranks[data["id"]]
+        return f"{data['name']} {_blank({data['name']: data['result'] or None})}", ranks.get(data["id"], len(ranks))
     if mode in ("custom", "messages"):
         return f"~ {_blank(data)}", -1
     return None
