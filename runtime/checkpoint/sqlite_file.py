@@ -26,7 +26,7 @@ _ADVICE = (
     ("readonly", "It cannot be written. Check the permissions of the file and its folder, or name another file."),
     ("unable to open", "It cannot be opened. Check that the folder exists and may be written, or name another file."),
     ("full", "The disk is full. Free some space: what was stored before is intact."),
-    ("closed database", "It was closed: use the saver within its `with` block."),
+    ("closed database", "It was closed: use it within its `with` block."),
 )
 
 
@@ -154,18 +154,27 @@ class SqliteFile:
             raise self._explained(error) from error
 
     def _explained(self, error: sqlite3.Error) -> DatabaseError:
-        return DatabaseError(_advice(self._name(), error))
+        return explained(self.conn, error)
 
     def _name(self) -> str:
-        """The file, as far as the connection can still tell."""
-        try:
-            found = self.conn.execute("PRAGMA database_list").fetchone()
-        except sqlite3.Error:
-            return "the database"
-        return found[2] or ":memory:"
+        return _name(self.conn)
 
 
-def _advice(name: str, error: sqlite3.Error) -> str:
+def explained(conn: sqlite3.Connection, error: BaseException) -> DatabaseError:
+    """What went wrong with a connection's file, and the fix."""
+    return DatabaseError(_advice(_name(conn), error))
+
+
+def _name(conn: sqlite3.Connection) -> str:
+    """The file, as far as the connection can still tell."""
+    try:
+        found = conn.execute("PRAGMA database_list").fetchone()
+    except sqlite3.Error:
+        return "the database"
+    return found[2] or ":memory:"
+
+
+def _advice(name: str, error: BaseException) -> str:
     text = str(error)
     fix = next((fix for part, fix in _ADVICE if part in text), "See SQLite's message.")
     return f"{name}: {text}. {fix}"

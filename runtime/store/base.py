@@ -382,3 +382,16 @@ __all__ = (
     "matches",
     "tokenize_path",
 )
+
+
+def texts_to_embed(ops: Sequence[Op], index: IndexConfig | None) -> tuple[list[str], list[str]]:
+    """The queries and the texts of a batch, each once; [] of both for a store without an index."""
+    if index is None:
+        return [], []
+    queries = {op.query: None for op in ops if isinstance(op, SearchOp) and op.query}
+    texts: dict[str, None] = {}
+    for op in ops:
+        if isinstance(op, PutOp) and op.value is not None and op.index is not False:
+            fields = op.index if op.index is not None else index.get("fields") or ["$"]
+            texts.update((text, None) for path in fields for text in get_text_at_path(dict(op.value), path))
+    return list(queries), list(texts)

@@ -28,8 +28,9 @@ from runtime.store.base import (
     SearchOp,
     TTLConfig,
     matches,
+    texts_to_embed,
 )
-from runtime.store.embed import Embedder, ensure_embeddings, get_text_at_path
+from runtime.store.embed import Embedder, ensure_embeddings
 from runtime.store.filters import fits
 
 Namespace = tuple[str, ...]
@@ -75,7 +76,7 @@ class InMemoryStore(BaseStore):
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Perform operations: reads first, then writes."""
         ops = list(ops)
-        queries, texts = self._to_embed(ops)
+        queries, texts = texts_to_embed(ops, self.index_config)
         vectors = {query: self.embeddings.embed_query(query) for query in queries} if self.embeddings else {}
         made = self.embeddings.embed_documents(texts) if self.embeddings and texts else []
         return self._perform(ops, vectors, dict(zip(texts, made, strict=True)))
@@ -83,7 +84,7 @@ class InMemoryStore(BaseStore):
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """`batch`, awaiting the embedding model."""
         ops = list(ops)
-        queries, texts = self._to_embed(ops)
+        queries, texts = texts_to_embed(ops, self.index_config)
         vectors = {query: await self.embeddings.aembed_query(query) for query in queries} if self.embeddings else {}
         made = await self.embeddings.aembed_documents(texts) if self.embeddings and texts else []
         return self._perform(ops, vectors, dict(zip(texts, made, strict=True)))
@@ -103,11 +104,11 @@ class InMemoryStore(BaseStore):
     def _perform(
         self, ops: Sequence[Op], queries: dict[str, list[float]], vectors: dict[str, list[float]]
     ) -> list[Result]:
+        puts = [(op, copy.deepcopy(dict(op.value or {}))) for op in ops if isinstance(op, PutOp)]
         with self._lock:
             results: list[Result] = [None if isinstance(op, PutOp) else self._read(op, queries) for op in ops]
-            for op in ops:
-                if isinstance(op, PutOp):
-                    self._put(op, vectors)
+            for op, value in puts:
+                self._put(op, value, vectors)
         return results
 
     def _read(self, op: Op, queries: dict[str, list[float]]) -> Result:
@@ -124,7 +125,7 @@ class InMemoryStore(BaseStore):
                     f"Unknown operation type: {type(op)}. A store knows GetOp, SearchOp, PutOp, ListNamespacesOp."
                 )
 
-    def _put(self, op: PutOp, vectors: dict[str, list[float]]) -> None:
+    def _put(self, op: PutOp, value: dict[str, Any], vectors: dict[str, list[float]]) -> None:
         if op.value is None:
             self._drop(op.namespace, op.key)
             return
@@ -132,14 +133,16 @@ class InMemoryStore(BaseStore):
         records = self._data.setdefault(op.namespace, {})
         old = records.get(op.key)
         item = Item(
-            value=copy.deepcopy(dict(op.value)),
+            value=value,
             key=op.key,
             namespace=op.namespace,
             created_at=old.item.created_at if old and not self._expired(old) else now,
             updated_at=now,
         )
         expires = None if op.ttl is None else self._clock() + op.ttl * 60
-        records[op.key] = _Record(item, op.ttl, expires, [vectors[text] for text in self._texts(op)])
+        records[op.key] = _Record(
+            item, op.ttl, expires, [vectors[text] for text in texts_to_embed([op], self.index_config)[1]]
+        )
 
     def _drop(self, namespace: Namespace, key: str) -> None:
         records = self._data.get(namespace, {})
@@ -188,26 +191,15 @@ class InMemoryStore(BaseStore):
             record.expires = self._clock() + record.ttl * 60
         return True
 
-    def _to_embed(self, ops: Sequence[Op]) -> tuple[list[str], list[str]]:
-        """The queries and the texts of a batch, each once."""
-        queries = {op.query: None for op in ops if isinstance(op, SearchOp) and op.query}
-        texts = {text: None for op in ops if isinstance(op, PutOp) for text in self._texts(op)}
-        return list(queries), list(texts)
-
-    def _texts(self, op: PutOp) -> list[str]:
-        if self.index_config is None or op.value is None or op.index is False:
-            return []
-        fields = op.index if op.index is not None else self.index_config.get("fields") or ["$"]
-        return [text for path in fields for text in get_text_at_path(dict(op.value), path)]
-
 
 def _best(query: list[float] | None, record: _Record) -> float | None:
     if query is None or not record.vectors:
         return None
-    return max(_cosine(query, vector) for vector in record.vectors)
+    return max(cosine(query, vector) for vector in record.vectors)
 
 
-def _cosine(a: Sequence[float], b: Sequence[float]) -> float:
+def cosine(a: Sequence[float], b: Sequence[float]) -> float:
+    """How alike two vectors are, from -1 to 1."""
     length = math.sqrt(sum(x * x for x in a)) * math.sqrt(sum(x * x for x in b))
     dot: Any = sum(x * y for x, y in zip(a, b, strict=True))
     return dot / length if length else 0.0
