@@ -153,7 +153,7 @@ class Loop:
         to_run = yield from self._sort_out(tasks)
         if not to_run:
             return
-        if session.tap is not None:
+        if session.tap is not None and session.wants("messages"):
             for task in to_run:
                 session.tap.note_input(task.input)
         yield Start(to_run, self._program)

@@ -78,6 +78,8 @@ class Shape:
     def _typed_checkpoint(self, item: Emit) -> dict[str, Any]:
         """A checkpoint of mode checkpoints or debug, its state an instance where the state is whole enough for one."""
         shown = _checkpoint(item)
+        if shown["metadata"]["source"] == "input":  # nothing is read yet
+            return item.payload  # type: ignore[no-any-return]  # payloads of these modes are dicts
         try:
             shown = {**shown, "values": self._typed(shown["values"])}
         except (TypeError, ValueError):  # before the first step some keys may be missing

@@ -110,3 +110,16 @@ def test_a_jump_to_a_node_that_is_not_there_is_an_error() -> None:
             return "refused" if "nowhere" in str(error) else str(error)
 
     assert both(check) == (["a"], "refused")
+
+
+def test_an_agent_of_version_1_has_a_hook_after_its_model_and_tools() -> None:
+    from agent_programs import ASK, Model, agent, answers
+
+    def check(lib: Any) -> Any:
+        graph = agent(lib, Model(answers=answers(), seen=[]), version="v1", post_model_hook=lambda state: {})
+        try:
+            return graph.invoke(ASK, thread())["messages"][-1].content
+        except KeyError as error:
+            return type(error)
+
+    assert both(check) == (KeyError, "It is 3.")

@@ -3,7 +3,8 @@
 import difflib
 import pprint
 
-import flow_programs  # noqa: F401 - registers its programs
+import agent_programs  # noqa: F401 - registers its programs
+import flow_programs  # noqa: F401
 import message_programs  # noqa: F401
 import nested_programs  # noqa: F401
 import people_programs  # noqa: F401
