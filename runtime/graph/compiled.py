@@ -12,7 +12,7 @@ from runtime.engine.drivers import aperform_all, perform_all
 from runtime.engine.model import GraphSpec
 from runtime.graph.config import merge_configs, strip_task_ids
 from runtime.graph.edits import edit
-from runtime.graph.runs import abatch, ainvoke, astream, astream_events, batch, invoke, stream
+from runtime.graph.runs import abatch, ainvoke, astream, astream_events, batch, invoke, stream, stream_events
 from runtime.graph.schema import json_schema
 from runtime.graph.snapshots import history_source, snapshot, state
 from runtime.graph.subgraphs import graphs_in, is_graph
@@ -45,6 +45,7 @@ class CompiledStateGraph:
         after: Sequence[str] | str,
         debug: bool,
         name: str | None,
+        transformers: Sequence[Any] = (),
     ) -> None:
         check_checkpointer(checkpointer)
         self.builder = builder
@@ -54,6 +55,7 @@ class CompiledStateGraph:
         self.interrupt_before_nodes = before
         self.interrupt_after_nodes = after
         self.debug = debug
+        self.transformers = tuple(transformers)
         self.name = name or "LangGraph"
         self.config: Mapping[str, Any] | None = None
         self.spec: GraphSpec = builder.to_spec(self.name)
@@ -67,6 +69,7 @@ class CompiledStateGraph:
     stream = stream
     astream = astream
     astream_events = astream_events
+    stream_events = stream_events
     batch = batch
     abatch = abatch
 

@@ -57,6 +57,8 @@ class CallOptions:
     durability: str | None
     subgraphs: bool
     control: RunControl | None = None
+    message_events: bool = False
+    """Mode messages gives the events of messages in place of their chunks."""
 
 
 class Run:
@@ -76,7 +78,7 @@ class Run:
         self.root: tuple[str, ...] = tuple(ns.split(NS_SEP)) if ns else ()
         heard = self.modes | (self.upstream.modes if self.upstream else frozenset())
         self.inbox: Any = None
-        self.tap = self._tap()
+        self.tap = self._tap(call.message_events)
         keys = call.output_keys if call.output_keys is not None else default_keys
         self.session = Session(
             spec=graph.spec,
@@ -177,12 +179,12 @@ class Run:
 
     # -- who listens ---------------------------------------------------------------------------------------------------
 
-    def _tap(self) -> Any:
+    def _tap(self, events: bool) -> Any:
         if "messages" not in self.modes:
             return None
-        from runtime.stream.messages import MessageTap  # imports langchain-core's callbacks, which is slow
+        from runtime.stream.messages import EventTap, MessageTap  # imports langchain-core's callbacks, which is slow
 
-        tap = MessageTap(self.push, self.root, self.subgraphs)
+        tap = (EventTap if events else MessageTap)(self.push, self.root, self.subgraphs)
         self.config["callbacks"] = with_callback(self.config, tap)
         return tap
 

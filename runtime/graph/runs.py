@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from runtime.graph.compiled import CompiledStateGraph
     from runtime.runtime import RunControl
+    from runtime.stream.run_stream import AsyncGraphRunStream, GraphRunStream
 
 _DEPRECATED = frozenset(("checkpoint_during",))
 
@@ -68,7 +69,11 @@ def stream(
     breaks = {"interrupt_before": interrupt_before, "interrupt_after": interrupt_after}
     call = _call(self, context, stream_mode or self.stream_mode, output_keys, subgraphs, {**given, **breaks})
     shape = Shape(stream_mode or self.stream_mode, subgraphs, version, self.builder.output_schema, output_keys)
-    run = Run(self, input, config, call, self.spec.stream_keys)
+    yield from _stream(self, input, config, call, shape)
+
+
+def _stream(graph: CompiledStateGraph, value: Any, config: Any, call: CallOptions, shape: Shape) -> Iterator[Any]:
+    run = Run(graph, value, config, call, graph.spec.stream_keys)
     run.open(is_async=False)
     chunks = (chunk for item in run.items() if isinstance(item, Emit) for chunk in shape(item, call.print_modes))
     for tap in run.taps:
@@ -99,16 +104,21 @@ async def astream(
     breaks = {"interrupt_before": interrupt_before, "interrupt_after": interrupt_after}
     call = _call(self, context, stream_mode or self.stream_mode, output_keys, subgraphs, {**given, **breaks})
     shape = Shape(stream_mode or self.stream_mode, subgraphs, version, self.builder.output_schema, output_keys)
-    run = Run(self, input, config, call, self.spec.stream_keys)
-    run.open(is_async=True)
-    chunks = _achunks(run, shape)
-    for tap in run.taps:
-        chunks = tap.tap_output_aiter(run.loop.trace.run_id, chunks)
+    chunks = _astream(self, input, config, call, shape)
     try:
         async for chunk in chunks:
             yield chunk
     finally:
         await chunks.aclose()  # type: ignore[attr-defined]  # an async generator
+
+
+def _astream(graph: CompiledStateGraph, value: Any, config: Any, call: CallOptions, shape: Shape) -> AsyncIterator[Any]:
+    run = Run(graph, value, config, call, graph.spec.stream_keys)
+    run.open(is_async=True)
+    chunks = _achunks(run, shape)
+    for tap in run.taps:
+        chunks = tap.tap_output_aiter(run.loop.trace.run_id, chunks)
+    return chunks
 
 
 async def _achunks(run: Run, shape: Shape) -> AsyncIterator[Any]:
@@ -190,20 +200,76 @@ def astream_events(
     version: str = "v2",
     **options: Any,
 ) -> Any:
-    """What happens in the graph, its models and its tools, as events `on_<kind>_<start|stream|end>`, with asyncio.
+    """What happens in the graph, its models and its tools, with asyncio.
 
     Args:
-        version: `v2` (the default) and `v1` give dicts of event, name, run_id, tags, metadata, data, parent_ids.
-        options: `include_names`, `include_types`, `include_tags` and their `exclude_` twins choose events; the rest goes
-            to `astream`.
+        version: `v2` (the default) and `v1` give dicts of event, name, run_id, tags, metadata, data, parent_ids, for
+            events `on_<kind>_<start|stream|end>`; `v3` gives a run stream, see `stream_events`.
+        options: `include_names`, `include_types`, `include_tags` and their `exclude_` twins choose events of v1 and v2;
+            the rest goes to `astream`.
 
     Returns:
-        An async iterator of events.
+        An async iterator of events; for `v3` a coroutine of an AsyncGraphRunStream.
     """
+    if version == "v3":
+        return _astream_v3(self, input, config, options)
     from langchain_core.runnables import Runnable  # slow to import; who wants its events pays
 
     runnable: Any = self
     return Runnable.astream_events(runnable, input, config, version=version, **options)  # type: ignore[call-overload]  # checked there
+
+
+def stream_events(
+    self: CompiledStateGraph,
+    input: Any,  # noqa: A002 - LangGraph's name
+    config: RunnableConfig | None = None,
+    *,
+    version: str = "v2",
+    transformers: Sequence[Any] = (),
+    **options: Any,
+) -> GraphRunStream:
+    """A run as projections of it, each read on its own: `values`, `messages`, `lifecycle`, `subgraphs`, `output`,
+    `interrupts`, `interrupted`, `extensions`; iterated, it gives the events themselves.
+
+    Args:
+        version: `v3`. The events of v1 and v2 are async alone.
+        transformers: classes, or functions of a scope, that make further projections; after those of `compile`.
+        options: what `stream` takes, but for `stream_mode` and `subgraphs`.
+
+    Raises:
+        NotImplementedError: another version.
+        TypeError, ValueError: a transformer or an option that cannot be one.
+    """
+    if version != "v3":
+        raise NotImplementedError(
+            f"stream_events(version='{version}') is not supported. Use astream_events() for v1/v2, or "
+            "stream_events(version='v3')."
+        )
+    from runtime.stream.run_stream import GraphRunStream, make_mux  # few ask for it
+
+    mux = make_mux([*self.transformers, *transformers], is_async=False)
+    return GraphRunStream(_stream(self, input, config, *_events_call(self, mux.modes, options)), mux)
+
+
+async def _astream_v3(
+    graph: CompiledStateGraph, value: Any, config: Any, options: dict[str, Any]
+) -> AsyncGraphRunStream:
+    from runtime.stream.run_stream import AsyncGraphRunStream, make_mux  # few ask for it
+
+    mux = make_mux([*graph.transformers, *options.pop("transformers", ())], is_async=True)
+    return AsyncGraphRunStream(_astream(graph, value, config, *_events_call(graph, mux.modes, options)), mux)
+
+
+def _events_call(graph: CompiledStateGraph, modes: list[str], options: dict[str, Any]) -> tuple[CallOptions, Shape]:
+    owned = sorted({"stream_mode", "subgraphs"} & options.keys())
+    if owned:
+        raise TypeError(
+            f"stream_events(version='v3') / astream_events(version='v3') do not accept {', '.join(owned)}: the projections "
+            "say what is streamed. Add a transformer for what is missing."
+        )
+    call = _call(graph, options.pop("context", None), modes, options.pop("output_keys", None), True, options)
+    call.message_events = True
+    return call, Shape(modes, True, "v2", graph.builder.output_schema, call.output_keys)
 
 
 def batch(

@@ -332,6 +332,7 @@ class StateGraph:
         interrupt_after: All | list[str] | None = None,
         debug: bool = False,
         name: str | None = None,
+        transformers: Sequence[Any] | None = None,
     ) -> CompiledStateGraph:
         """A graph that runs. Later changes of the builder do not reach it.
 
@@ -342,6 +343,7 @@ class StateGraph:
             interrupt_before, interrupt_after: breakpoints: node names, or '*' for all.
             debug: print each step.
             name: shown in events; 'LangGraph' by default.
+            transformers: further projections of its runs, see `stream_events`.
 
         Raises:
             TypeError: a checkpointer that is none (a class, a path, a context manager that was not entered).
@@ -359,6 +361,7 @@ class StateGraph:
             after=after,
             debug=debug,
             name=name,
+            transformers=transformers or (),
         )
 
 

@@ -13,6 +13,7 @@ from uuid import UUID, uuid4
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatGenerationChunk, GenerationChunk, LLMResult
+from langchain_core.tracers._streaming import _V2StreamingCallbackHandler
 
 from runtime.constants import NS_SEP, TAG_NOSTREAM
 
@@ -110,6 +111,27 @@ class MessageTap(BaseCallbackHandler):
         self._seen.add(message.id)
         ns, metadata = self._runs[run_id]
         self._push(ns, "messages", (message, metadata))
+
+
+class EventTap(MessageTap, _V2StreamingCallbackHandler):
+    """The same in events: a message's start, each piece of its blocks, its finish."""
+
+    def on_stream_event(self, event: Any, *, run_id: UUID, **kwargs: Any) -> Any:
+        if run_id in self._runs:
+            ns, metadata = self._runs[run_id]
+            if event["event"] == "message-start" and event.get("id"):
+                self._seen.add(event["id"])
+            self._push(ns, "messages", (event, {**metadata, "run_id": str(run_id)}))
+
+    def on_llm_new_token(self, token: Any, *, run_id: UUID, **kwargs: Any) -> Any:
+        """Told as events."""
+
+    def on_llm_end(self, response: LLMResult, *, run_id: UUID, **kwargs: Any) -> Any:
+        """The message was told piece by piece."""
+        for message in find_messages([getattr(g, "message", None) for each in response.generations for g in each]):
+            if run_id in self._runs and message.id is not None:
+                self._seen.add(message.id)
+        self._runs.pop(run_id, None)
 
 
 def _shown(tags: Sequence[str] | None) -> list[str]:

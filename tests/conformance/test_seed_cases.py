@@ -14,10 +14,6 @@ from typing import Any
 import pytest
 
 SEEDS = Path(__file__).parent.parent / "seeds"
-LATER = {
-    "events-v3": "issue 3: stream_events",
-}
-"""Cases that another issue brings. One that starts to hold fails here until it is struck from the list."""
 
 
 def load_player() -> ModuleType:
@@ -39,14 +35,8 @@ PLAYER = load_player()
 CASES = load_cases()
 
 
-def marked(case: dict[str, Any]) -> Any:
-    reason = LATER.get(case["id"])
-    marks = [] if reason is None else [pytest.mark.xfail(strict=True, reason=reason)]
-    return pytest.param(case, id=case["id"], marks=marks)
-
-
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the cases leave files open
-@pytest.mark.parametrize("case", [marked(case) for case in CASES])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
 @pytest.mark.filterwarnings("ignore:astream_events version='v1' is deprecated")
 def test_a_seed_case_holds(case: dict[str, Any]) -> None:
     assert PLAYER.run(case) == []
@@ -54,7 +44,6 @@ def test_a_seed_case_holds(case: dict[str, Any]) -> None:
 
 def test_all_cases_are_played() -> None:
     assert len(CASES) == 77
-    assert set(LATER) <= {case["id"] for case in CASES}
 
 
 def test_the_player_can_fail() -> None:
