@@ -48,7 +48,19 @@ class Scratchpad:
     question of the second part has the same index whoever comes first, and an answer finds its question.
     """
 
-    __slots__ = ("answered", "answers", "asked", "bare", "calls", "children", "paused", "stride", "task_id", "whole")
+    __slots__ = (
+        "answered",
+        "answers",
+        "asked",
+        "bare",
+        "calls",
+        "children",
+        "paused",
+        "stride",
+        "task_id",
+        "whole",
+        "written",
+    )
 
     def __init__(
         self,
@@ -76,6 +88,8 @@ class Scratchpad:
         self.stride = 1
         self.paused = False
         """Whether an interrupt was raised: a node that returns all the same has swallowed it."""
+        self.written: list[tuple[str, Any]] | None = None
+        """What `write` was given."""
 
     def next_answer(self) -> tuple[bool, Any]:
         """(True, answer) of the next question, or (False, the question's id) when nobody has answered it."""
@@ -101,6 +115,14 @@ class Scratchpad:
         graph that is called again begins anew, in a place of its own."""
         self.asked = self.calls = 0
         self.paused = False
+        self.written = None
+
+    def write(self, channel: str, value: Any) -> None:
+        """Write to a state key from within the node's code, beside what it returns."""
+        pad = self
+        while pad.whole is not None:
+            pad = pad.whole
+        pad.written = [*(pad.written or ()), (channel, value)]
 
     def _pause(self) -> None:
         self.paused = True

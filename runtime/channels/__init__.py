@@ -3,6 +3,7 @@
 from runtime.channels.barrier import NamedBarrierValue, NamedBarrierValueAfterFinish
 from runtime.channels.base import BaseChannel
 from runtime.channels.binop import BinaryOperatorAggregate
+from runtime.channels.delta import DeltaChannel
 from runtime.channels.last_value import (
     AnyValue,
     EphemeralValue,
@@ -16,6 +17,7 @@ __all__ = (
     "AnyValue",
     "BaseChannel",
     "BinaryOperatorAggregate",
+    "DeltaChannel",
     "EphemeralValue",
     "LastValue",
     "LastValueAfterFinish",

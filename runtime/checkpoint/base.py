@@ -11,13 +11,16 @@ import random
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypedDict, TypeVar
 
+from runtime.checkpoint.id import new_id
 from runtime.checkpoint.serde.codec import dumps, loads, unwrap, wrap
 from runtime.checkpoint.serde.jsonplus import JsonPlusSerializer, SerializerProtocol
 from runtime.checkpoint.serde.types import WHOLE, OpaqueValue, allow
 from runtime.constants import ERROR, INTERRUPT, RESUME
+from runtime.errors import EmptyChannelError as EmptyChannelError
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -293,3 +296,78 @@ def place(thread_id: str, checkpoint_ns: str, checkpoint_id: str) -> Any:
 def checkpoint_id_of(config: RunnableConfig | None) -> str | None:
     """The checkpoint that a config names."""
     return (config or {}).get("configurable", {}).get("checkpoint_id")
+
+
+# -- checkpoints by hand -----------------------------------------------------------------------------------------------
+
+
+def empty_checkpoint() -> Checkpoint:
+    """A checkpoint in which nothing has happened yet."""
+    return {
+        "v": 2,
+        "id": new_id(),
+        "ts": datetime.now(UTC).isoformat(),
+        "channel_values": {},
+        "channel_versions": {},
+        "versions_seen": {},
+        "updated_channels": None,
+    }
+
+
+def copy_checkpoint(checkpoint: Checkpoint) -> Checkpoint:
+    """A copy whose mappings can be changed; values are shared."""
+    copied: Any = {
+        **checkpoint,
+        "channel_values": dict(checkpoint["channel_values"]),
+        "channel_versions": dict(checkpoint["channel_versions"]),
+        "versions_seen": {node: dict(seen) for node, seen in checkpoint["versions_seen"].items()},
+    }
+    return copied  # type: ignore[no-any-return]  # of the same keys
+
+
+def create_checkpoint(
+    checkpoint: Checkpoint,
+    channels: Mapping[str, Any] | None,
+    step: int,
+    *,
+    id: str | None = None,  # noqa: A002 - LangGraph's name
+) -> Checkpoint:
+    """The next checkpoint: a new id and time, and the values of the channels that have a version.
+
+    Args:
+        channels: by name; None keeps the values of `checkpoint`.
+        step: of the checkpoint. Ids rise by themselves, so that it only says what it is for.
+    """
+    made = copy_checkpoint(checkpoint)
+    made["id"] = id or new_id()
+    made["ts"] = datetime.now(UTC).isoformat()
+    if channels is not None:
+        versions = checkpoint["channel_versions"]
+        made["channel_values"] = {
+            name: channel.checkpoint()
+            for name, channel in channels.items()
+            if name in versions and channel.is_available()
+        }
+    return made
+
+
+def get_checkpoint_id(config: RunnableConfig) -> str | None:
+    """The checkpoint that a config names, or None."""
+    found: str | None = config["configurable"].get("checkpoint_id")
+    return found
+
+
+def get_checkpoint_metadata(config: RunnableConfig, metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """A checkpoint's metadata with what of a run's config is stored beside it: plain values, without NUL characters, under
+    keys that are not the runtime's own."""
+    kept = {key: value for key, value in metadata.items() if key != "writes"}
+    notes = [*(config.get("metadata") or {}).items(), *config.get("configurable", {}).items()]
+    for key, value in notes:
+        own = key.startswith(("__", "langgraph_")) or key in _CONFIG_KEYS
+        if not own and key not in kept and isinstance(value, str | int | bool | float):
+            kept[key] = value.replace("\u0000", "") if isinstance(value, str) else value
+    return kept
+
+
+get_serializable_checkpoint_metadata = get_checkpoint_metadata
+_CONFIG_KEYS = frozenset(("thread_id", "checkpoint_id", "checkpoint_ns", "checkpoint_map"))

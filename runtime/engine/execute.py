@@ -85,6 +85,8 @@ def _steps(spec: GraphSpec, task: Task, context: ExecutionContext, fresh: FreshS
     if trace is not None:
         yield Tell(lambda: trace.result(result))
     writes = node.write(result)
+    if context.scratchpad.written:
+        writes[:0] = context.scratchpad.written
     if node.branches:
         own = list(writes)
         writes.extend(node.edges)

@@ -8,9 +8,9 @@ from runtime.constants import END, START
 from runtime.graph.state import StateGraph
 
 if TYPE_CHECKING:
-    from runtime.graph.message import MessagesState, add_messages
+    from runtime.graph.message import MessageGraph, MessagesState, add_messages
 
-_LAZY = ("MessagesState", "add_messages")
+_LAZY = ("MessageGraph", "MessagesState", "add_messages")
 
 
 def __getattr__(name: str) -> Any:
@@ -22,4 +22,4 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'runtime.graph' has no attribute '{name}'")
 
 
-__all__ = ("END", "START", "MessagesState", "StateGraph", "add_messages")
+__all__ = ("END", "START", "MessageGraph", "MessagesState", "StateGraph", "add_messages")

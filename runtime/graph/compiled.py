@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from copy import copy
+from types import GenericAlias
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from runtime.checkpoint.check import check_checkpointer
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 class CompiledStateGraph:
     """What `StateGraph.compile` gives. Never changes after that."""
 
+    __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)
+    """`CompiledStateGraph[State, Context, Input, Output]`, for annotations."""
     is_compiled_graph: ClassVar[bool] = True
     stream_mode: str = "updates"
     """What `stream` gives when it is not told."""

@@ -25,7 +25,9 @@ from langchain_core.messages import (
 )
 from typing_extensions import TypedDict
 
+from runtime.context import current_context
 from runtime.graph.message_index import Index, find_index, keep_index, make_index
+from runtime.graph.state import StateGraph
 
 Messages = Union[list[MessageLikeRepresentation], MessageLikeRepresentation]  # noqa: UP007 - the alias holds a text
 Reducer = Callable[[Messages, Messages], Messages]
@@ -135,3 +137,34 @@ class MessagesState(TypedDict):
     """A state with a chat in it. Inherit from it to add keys."""
 
     messages: Annotated[list[AnyMessage], add_messages]
+
+
+class MessageGraph(StateGraph):
+    """A graph whose whole state is a list of messages. Older than `StateGraph(MessagesState)`, which is to be preferred."""
+
+    def __init__(self) -> None:
+        super().__init__(Annotated[list[AnyMessage], add_messages])
+
+
+def push_message(message: MessageLikeRepresentation, *, state_key: str | None = "messages") -> AnyMessage:
+    """Send a message to stream mode `messages` from within a node, and write it to the state beside what the node returns.
+
+    Args:
+        message: with an id.
+        state_key: of the list of messages; None to send it only.
+
+    Raises ValueError for a message without an id, RuntimeError outside a node.
+    """
+    (made,) = _as_messages(cast(Any, [message]))
+    if made.id is None:
+        raise ValueError("Message ID is required: give the message an id, by which it is known in the state.")
+    context = current_context()
+    tap = context.scope.upstream.tap
+    if tap is not None:
+        tap.told(made, context.config["metadata"])
+    if state_key is not None:
+        context.scratchpad.write(state_key, made)
+    return cast(AnyMessage, made)
+
+
+__all__ = ("REMOVE_ALL_MESSAGES", "MessageGraph", "MessagesState", "add_messages", "push_message")

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, create_model
 from typing_extensions import ReadOnly, get_type_hints, is_typeddict
 
 from runtime.channels import BaseChannel, BinaryOperatorAggregate, LastValue
+from runtime.channels.delta import DeltaChannel
 from runtime.checkpoint.serde.types import allow_schema
 from runtime.constants import ROOT
 from runtime.managed import ManagedValue
@@ -92,7 +93,7 @@ def _channel(owner: Any, name: str, hint: Any) -> BaseChannel[Any, Any, Any] | M
     if isinstance(note, ManagedValue):
         return note
     if isinstance(note, BaseChannel):
-        channel = note.copy()
+        channel = note.of(typ) if isinstance(note, DeltaChannel) else note.copy()
         channel.key = name
         return channel
     if inspect.isclass(note) and issubclass(note, BaseChannel):

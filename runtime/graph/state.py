@@ -6,7 +6,8 @@ import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args, get_origin
+from types import GenericAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args, get_origin
 
 from runtime.constants import END, HANDLER, START
 from runtime.engine.action import Action, callable_name, make_action
@@ -73,6 +74,9 @@ class StateGraph:
         context_schema: what `context=` of a call holds; nodes see it as `runtime.context`.
         input_schema, output_schema: narrower views for callers; by default the state schema.
     """
+
+    __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)
+    """`StateGraph[State, Context]`, for annotations."""
 
     def __init__(
         self,

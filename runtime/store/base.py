@@ -13,6 +13,9 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypedDict, cast
 
 from runtime.store.embed import Embedder, ensure_embeddings, get_text_at_path, tokenize_path
 
+Embeddings = Embedder
+"""By LangGraph's name."""
+
 
 class NotProvided:
     """The type of NOT_PROVIDED."""
@@ -329,6 +332,13 @@ def check_namespace(namespace: Sequence[str]) -> None:
     """Raise InvalidNamespaceError for a namespace that no item can be stored under."""
     if not namespace:
         raise InvalidNamespaceError("Namespace cannot be empty.")
+    check_labels(namespace)
+    if namespace[0] == "langgraph":
+        raise InvalidNamespaceError(f'Root label for namespace cannot be "langgraph". Got: {namespace}')
+
+
+def check_labels(namespace: Sequence[str]) -> None:
+    """Raise InvalidNamespaceError for a namespace with a label that cannot be one."""
     if isinstance(namespace, str):
         raise InvalidNamespaceError(
             f"Namespace must be a tuple of labels, got the text {namespace!r}: write ({namespace!r},)."
@@ -345,8 +355,6 @@ def check_namespace(namespace: Sequence[str]) -> None:
             )
         if not label:
             raise InvalidNamespaceError(f"Namespace labels cannot be empty strings. Got {label} in {namespace}")
-    if namespace[0] == "langgraph":
-        raise InvalidNamespaceError(f'Root label for namespace cannot be "langgraph". Got: {namespace}')
 
 
 def matches(namespace: tuple[str, ...], condition: MatchCondition) -> bool:
@@ -358,9 +366,29 @@ def matches(namespace: tuple[str, ...], condition: MatchCondition) -> bool:
     return all(wanted in ("*", label) for label, wanted in zip(part, condition.path, strict=True))
 
 
+def texts_to_embed(ops: Sequence[Op], index: IndexConfig | None) -> tuple[list[str], list[str]]:
+    """The queries and the texts of a batch, each once; [] of both for a store without an index."""
+    if index is None:
+        return [], []
+    queries = {op.query: None for op in ops if isinstance(op, SearchOp) and op.query}
+    texts: dict[str, None] = {}
+    for op in ops:
+        if isinstance(op, PutOp) and op.value is not None and op.index is not False:
+            fields = op.index if op.index is not None else index.get("fields") or ["$"]
+            texts.update((text, None) for path in fields for text in get_text_at_path(dict(op.value), path))
+    return list(queries), list(texts)
+
+
+def validate_op_namespace(op: Op) -> None:
+    """Raise InvalidNamespaceError for an operation that would store an item under a namespace that cannot be."""
+    if isinstance(op, PutOp) and op.value is not None and op.namespace:
+        check_labels(op.namespace)
+
+
 __all__ = (
     "NOT_PROVIDED",
     "BaseStore",
+    "Embeddings",
     "GetOp",
     "IndexConfig",
     "InvalidNamespaceError",
@@ -380,18 +408,7 @@ __all__ = (
     "ensure_embeddings",
     "get_text_at_path",
     "matches",
+    "texts_to_embed",
     "tokenize_path",
+    "validate_op_namespace",
 )
-
-
-def texts_to_embed(ops: Sequence[Op], index: IndexConfig | None) -> tuple[list[str], list[str]]:
-    """The queries and the texts of a batch, each once; [] of both for a store without an index."""
-    if index is None:
-        return [], []
-    queries = {op.query: None for op in ops if isinstance(op, SearchOp) and op.query}
-    texts: dict[str, None] = {}
-    for op in ops:
-        if isinstance(op, PutOp) and op.value is not None and op.index is not False:
-            fields = op.index if op.index is not None else index.get("fields") or ["$"]
-            texts.update((text, None) for path in fields for text in get_text_at_path(dict(op.value), path))
-    return list(queries), list(texts)

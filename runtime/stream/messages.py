@@ -61,6 +61,13 @@ class MessageTap(BaseCallbackHandler):
                 self._seen.add(message.id)
                 yield message, metadata
 
+    def told(self, message: BaseMessage, metadata: dict[str, Any]) -> None:
+        """A message that a node's code sends by itself."""
+        ns = tuple(str(metadata["langgraph_checkpoint_ns"]).split(NS_SEP))[:-1]
+        if ns == self._root or self._subgraphs:
+            self._seen.add(str(message.id))
+            self._push(ns, "messages", (message, metadata))
+
     # -- what models say -------------------------------------------------------------------------------------------------
 
     def on_chat_model_start(

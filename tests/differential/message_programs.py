@@ -1,11 +1,13 @@
 """Programs with messages, models and tools."""
 
+import importlib
 from typing import Annotated, Any
 
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, ToolMessage
 from langchain_core.tools import InjectedToolCallId, tool
 from twins import Player, program, thread
+from typing_extensions import TypedDict
 
 
 def calling(*calls: tuple[str, dict[str, Any]]) -> AIMessage:
@@ -126,3 +128,103 @@ def an_edit_of_a_message_keeps_its_id(lib: Any, it: Player) -> None:
     it.update(graph, thread(), {"messages": [edited]})
     it.run(graph, None, thread())
     it.history(graph, thread())
+
+
+def module(lib: Any, path: str) -> Any:
+    return importlib.import_module(f"{lib.name}.{path}")
+
+
+@program()
+def messages_that_a_node_pushes(lib: Any, it: Player) -> None:
+    push = module(lib, "graph.message").push_message
+
+    def node(state: Any) -> dict[str, Any]:
+        push(AIMessage("kept", id="p1"))
+        try:
+            push(("human", "without an id"))
+        except ValueError as error:
+            it.note("refused", error)
+        push(AIMessage("only sent", id="p2"), state_key=None)
+        return {"messages": [AIMessage("returned", id="r1")]}
+
+    builder = lib.StateGraph(lib.MessagesState).add_node("node", node).add_edge(lib.START, "node")
+    graph = builder.compile(checkpointer=lib.InMemorySaver())
+    outer = lib.StateGraph(lib.MessagesState).add_node("sub", builder.compile()).add_edge(lib.START, "sub").compile()
+    it.run(graph, {"messages": [HumanMessage("x", id="u")]}, thread())
+    it.history(graph, thread())
+    it.run(outer, {"messages": [HumanMessage("x", id="u")]})
+
+
+@program()
+def components_that_a_node_shows(lib: Any, it: Player) -> None:
+    parts = module(lib, "graph.ui")
+
+    class State(lib.MessagesState):  # type: ignore[misc,name-defined]  # of the library
+        ui: Annotated[list[Any], parts.ui_message_reducer]
+
+    def node(state: Any) -> dict[str, Any]:
+        parts.push_ui_message("w", {"p": 1}, id="a", message=AIMessage("x", id="mm"), metadata={"k": 1})
+        parts.push_ui_message("w", {"q": 2}, id="a", merge=True)
+        parts.push_ui_message("z", {}, id="gone")
+        parts.push_ui_message("sent", {}, id="s", state_key=None)
+        parts.delete_ui_message("gone")
+        return {}
+
+    builder = lib.StateGraph(State).add_node("node", node).add_edge(lib.START, "node")
+    graph = builder.compile(checkpointer=lib.InMemorySaver())
+    it.run(graph, {"messages": []}, {**thread(), "tags": ["t"], "run_name": "named"})
+    it.history(graph, thread())
+    one = {"type": "ui", "id": "1", "name": "n", "props": {"a": 1}, "metadata": {}}
+    for right in (
+        {**one, "props": {"b": 2}},
+        [{**one, "props": {"b": 2}, "metadata": {"merge": True}}, {**one, "id": "2"}],
+        {"type": "remove-ui", "id": "1"},
+        {"type": "remove-ui", "id": "none"},
+    ):
+        try:
+            it.note("reduced", parts.ui_message_reducer([one], right))
+        except ValueError as error:
+            it.note("reduced", error)
+
+
+@program()
+def a_state_that_is_a_list_of_messages(lib: Any, it: Player) -> None:
+    builder = module(lib, "graph").MessageGraph()
+    builder.add_node("a", lambda messages: [AIMessage(f"{len(messages)}", id="a")])
+    builder.add_node("b", lambda messages: AIMessage("b", id="b"))
+    builder.add_edge(lib.START, "a")
+    builder.add_edge("a", "b")
+    graph = builder.compile(checkpointer=lib.InMemorySaver())
+    it.run(graph, [HumanMessage("x", id="u")], thread())
+    it.state(graph, thread())
+
+
+def folded(value: Any, writes: Any) -> Any:
+    return [*(value or []), *(item for write in writes for item in write)]
+
+
+def joined(value: Any, writes: Any) -> Any:
+    return {**(value or {}), **{k: v for write in writes for k, v in write.items()}}
+
+
+@program(parallel=True)
+def writes_that_are_folded_at_once(lib: Any, it: Player) -> None:
+    """Without checkpoints: the peer's metadata counts what its savers have not copied."""
+    delta = module(lib, "channels").DeltaChannel
+
+    class State(TypedDict):
+        xs: Annotated[list[Any], delta(folded)]
+        named: Annotated[dict[str, Any], delta(joined, snapshot_frequency=2)]
+
+    builder = lib.StateGraph(State)
+    builder.add_node("a", lambda state: {"xs": ["a", len(state["xs"])], "named": {"a": 1}})
+    builder.add_node("b", lambda state: {"xs": ["b"]})
+    builder.add_node("c", lambda state: {"xs": module(lib, "types").Overwrite(["o"]), "named": {"c": 2}})
+    builder.add_edge(lib.START, "a").add_edge(lib.START, "b").add_edge(["a", "b"], "c")
+    graph = builder.compile(checkpointer=lib.InMemorySaver())
+    it.run(graph, {"xs": ["in"]}, thread(), without=("checkpoints", "debug"))
+    it.note("history", [(s.values, s.next) for s in graph.get_state_history(thread())])
+    graph.update_state(thread(), {"xs": ["u"]})
+    it.note("edited", graph.get_state(thread()).values)
+    old = list(graph.get_state_history(thread()))[3]
+    it.note("replayed", graph.invoke(None, old.config))

@@ -381,14 +381,14 @@ def a_timeout_is_tried_again(lib: Any, it: Player) -> None:
     it.history(graph, thread())
 
 
-@feature(manners=ASYNC)
+@feature(manners=ASYNC[:1])
 def idle_timeouts_and_what_refreshes_them(lib: Any, it: Player) -> None:
     policy = names(lib, "types").TimeoutPolicy
 
     def node(sign: str) -> Any:
         async def working(state: Log, runtime: Any) -> dict[str, Any]:
-            for _ in range(5):
-                await asyncio.sleep(0.04)
+            for _ in range(6):
+                await asyncio.sleep(0.06)
                 if sign == "writes":
                     runtime.stream_writer("progress")
                 elif sign == "beats":
@@ -401,7 +401,7 @@ def idle_timeouts_and_what_refreshes_them(lib: Any, it: Player) -> None:
     for sign in ("writes", "beats", "nothing"):
         for refresh_on in ("auto", "heartbeat"):
             it.note("sign", (sign, refresh_on))
-            timeout = policy(idle_timeout=0.12, refresh_on=refresh_on)
+            timeout = policy(idle_timeout=0.25, refresh_on=refresh_on)
             error = it.run(one_node(lib, node(sign), timeout=timeout), {"log": []}, thread())
             if error is not None:
                 it.note("error", (error.kind, error.timeout))

@@ -112,6 +112,7 @@ def test_a_jump_to_a_node_that_is_not_there_is_an_error() -> None:
     assert both(check) == (["a"], "refused")
 
 
+@pytest.mark.filterwarnings("ignore:create_react_agent has been moved")
 def test_an_agent_of_version_1_has_a_hook_after_its_model_and_tools() -> None:
     from agent_programs import ASK, Model, agent, answers
 
