@@ -60,10 +60,6 @@ class UnknownInterruptError(Exception):
         """The ids that wait for an answer."""
 
 
-class ConcurrentRunError(RuntimeError):
-    """Another run moved the thread's head while this one was running: two runs on one thread would hide each other's work."""
-
-
 class NodeTimeoutError(Exception):
     """A try of a node took longer than its timeout. No `TimeoutError`, so that the default RetryPolicy tries again."""
 

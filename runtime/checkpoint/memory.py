@@ -252,6 +252,11 @@ class InMemorySaver(BaseCheckpointSaver[str]):
         found.sort(key=itemgetter(0), reverse=True)
         return found
 
+    def head(self, thread_id: str, checkpoint_ns: str = "") -> str | None:
+        """Id of the newest checkpoint."""
+        with self._lock:
+            return self._threads.get(str(thread_id), _NOTHING).newest.get(checkpoint_ns)
+
     def headers(
         self, thread_id: str, checkpoint_ns: str | None = "", *, limit: int | None = None, before: str | None = None
     ) -> Iterator[CheckpointHeader]:

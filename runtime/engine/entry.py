@@ -18,7 +18,7 @@ from runtime.constants import BRANCH_TO, END, ERROR, INTERRUPT, NULL_TASK_ID, PU
 from runtime.context import interrupt_id, own_questions
 from runtime.engine.apply import TaskWrites
 from runtime.engine.carry import copy_pause, copy_place
-from runtime.engine.effects import Load
+from runtime.engine.effects import Head, Load
 from runtime.engine.model import Write
 from runtime.engine.plan import orphans
 from runtime.engine.session import Effects, Session
@@ -39,6 +39,11 @@ def enter(session: Session) -> Effects:
     else:
         inner = None
         saved = yield from _load(session, session.ns, wanted)
+    if session.parent is None and hasattr(session.saver, "head"):
+        session.watches = True
+        session.head = saved.checkpoint["id"] if saved is not None else None
+        if wanted or session.ns:
+            session.head = yield Head(str(session.thread_id), session.ns)
     if saved is None:
         session.fill_channels({})
     else:

@@ -5,8 +5,9 @@ Owns: the checkpoint in hand, channels, pending writes, and the effects that sto
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,11 +15,13 @@ from runtime.checkpoint.id import new_id
 from runtime.constants import BRANCH_TO, ERROR, INTERRUPT, NO_WRITES, NS_SEP, NULL_TASK_ID, PUSH, RESUME
 from runtime.context import ExecutionContext
 from runtime.engine.apply import RESERVED, TaskWrites, Writer, apply_writes, restore_channels
-from runtime.engine.effects import Effect, Emit, PutCheckpoint, PutWrites
+from runtime.engine.effects import Effect, Emit, Head, PutCheckpoint, PutWrites
 from runtime.engine.model import Channels, Checkpoint, GraphSpec, RunOptions, Task, Write
 from runtime.engine.plan import Reader, handler_task, next_nodes, orphans, plan, read_values, uuid_of
 from runtime.stream.payloads import debug_chunk, interrupt_dict, writes_to_result
 from runtime.types import Interrupt
+
+_LOG = logging.getLogger(__name__)
 
 Effects = Generator[Effect, Any, Any]
 
@@ -86,6 +89,12 @@ class Session:
     held: list[PutCheckpoint | PutWrites] = field(default_factory=list)
     """What `durability="exit"` has not stored yet."""
 
+    watches: bool = False
+    """The saver can tell the head, so that another run on the thread does not go unseen."""
+    head: str | None = None
+    """Newest checkpoint of the thread, as far as this run knows."""
+    crossed: str | None = None
+    """Newest checkpoint of another run that wrote to the thread since this one began."""
     run_id: str | None = None
     unsaved_prefix: str = ""
     unsaved_count: int = 0
@@ -268,7 +277,26 @@ class Session:
         self.checkpoint["ts"] = "-"
         self.step += 1
 
+    def _meet_others(self) -> Effects:
+        """Mark what is about to be stored, if another run has moved the thread's head: neither hides the other."""
+        found = yield Head(str(self.thread_id), self.ns)
+        if found != self.head and found is not None:
+            if self.crossed is None:
+                _LOG.warning(
+                    "Thread '%s': another run has stored checkpoint %s since this run began. Both go on, each on a branch "
+                    "of its own; the checkpoints are marked `concurrent` in their metadata. Await one run before the next.",
+                    self.thread_id,
+                    found,
+                )
+            self.crossed = found
+        own = self.checkpoint["id"]
+        self.head = own if found is None else max(own, found)
+        if self.crossed is not None:
+            self.metadata["concurrent"] = self.crossed
+
     def _store(self, parent_id: str | None) -> Effects:
+        if self.watches and self.options.durability != "exit":
+            yield from self._meet_others()
         versions = self.checkpoint["channel_versions"]
         changed = {name: versions[name] for name in self.unsaved if name in versions}
         effect = PutCheckpoint(
@@ -310,6 +338,15 @@ class Session:
     def flush(self) -> Effects:
         """Store what was held back."""
         held, self.held = self.held, []
+        if self.watches:
+            yield from self._meet_others()
+            if self.crossed is not None:
+                held = [
+                    replace(effect, metadata={**effect.metadata, "concurrent": self.crossed})
+                    if isinstance(effect, PutCheckpoint)
+                    else effect
+                    for effect in held
+                ]
         yield from held
 
     # -- emitting ------------------------------------------------------------------------------------------------------

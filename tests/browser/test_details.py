@@ -81,6 +81,8 @@ def test_an_input_can_be_raw_json_and_bad_json_is_told(work: Workspace) -> None:
     assert work.timeline() == []
     raw.fill('{"subjects": ["moss", "tides"]}')
     page.get_by_test_id("run-submit").click()
+    expect(raw).to_have_count(0)  # an idle thread says so until the run has begun
+    expect(work.rows()).not_to_have_count(0)
     work.stands("idle")
     assert work.starts()["research"] == 2
     expect(work.tab("changes")).to_contain_text("report")
