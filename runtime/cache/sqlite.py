@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from runtime.cache.base import BaseCache, FullKey, Namespace, ValueT, encoded
-from runtime.checkpoint.sqlite_file import connect, explained
+from runtime.checkpoint.sqlite_file import BUSY_SECONDS, connect, explained, turn_of
 
 _TABLE = """CREATE TABLE IF NOT EXISTS cached (namespace TEXT, key TEXT, until REAL, kind TEXT, data BLOB,
  PRIMARY KEY (namespace, key))"""
@@ -32,8 +32,9 @@ class SqliteCache(BaseCache[ValueT]):
         super().__init__(serde=serde)
         self._conn = connect(path)
         self._lock = threading.RLock()
-        with self._at_work():
-            self._conn.execute("PRAGMA busy_timeout = 10000")
+        self._turn = turn_of(self._conn)
+        with self._turn.lock, self._at_work():
+            self._conn.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}")
             self._conn.execute("PRAGMA journal_mode = WAL")
             self._conn.execute(_TABLE)
 
@@ -51,7 +52,7 @@ class SqliteCache(BaseCache[ValueT]):
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        with self._at_work():
+        with self._turn.lock, self._at_work():
             self._conn.execute("BEGIN IMMEDIATE")
             try:
                 yield

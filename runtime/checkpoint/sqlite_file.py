@@ -9,13 +9,14 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Literal
+from weakref import WeakValueDictionary
 
 from runtime.checkpoint.schema import MIGRATIONS, VERSION, sqlite_statements
 
-BUSY_SECONDS = 10
+BUSY_SECONDS = 30
 Synchronous = Literal["OFF", "NORMAL", "FULL", "EXTRA"]
 """NORMAL: killing the process loses nothing that was acknowledged. FULL: neither does a power cut."""
 _SYNCHRONOUS = ("OFF", "NORMAL", "FULL", "EXTRA")
@@ -63,12 +64,36 @@ def connect(database: str | os.PathLike[str], synchronous: Synchronous = "NORMAL
     return conn
 
 
+class Turn:
+    """The right to write to a file, which this process's connections to it hold in turn.
+
+    SQLite itself asks again and again, ever more rarely: of many busy writers one can starve until it gives up.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+
+
+_TURNS: WeakValueDictionary[str, Turn] = WeakValueDictionary()
+_TURNS_LOCK = threading.Lock()
+
+
+def turn_of(conn: sqlite3.Connection) -> Turn:
+    """What the process's connections to one file share; in memory, each database has its own."""
+    path = conn.execute("PRAGMA database_list").fetchone()[2]
+    if not path:
+        return Turn()
+    with _TURNS_LOCK:
+        return _TURNS.setdefault(path, Turn())
+
+
 class SqliteFile:
     """A connection that threads take turns on, with our tables in it."""
 
     def __init__(self, conn: sqlite3.Connection) -> None:
         self.conn = conn
         self._lock = threading.RLock()
+        self._turn: Turn | None = None
         self._ready = False
 
     def setup(self) -> None:
@@ -81,9 +106,11 @@ class SqliteFile:
             return
         with self._lock:
             try:
+                self._turn = turn_of(self.conn)
                 self.conn.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}")
                 if self._found_version() != VERSION:
-                    self._make()
+                    with self._turn.lock:
+                        self._make()
             except sqlite3.Error as error:
                 raise self._explained(error) from error
             self._ready = True
@@ -118,8 +145,12 @@ class SqliteFile:
     def writing(self) -> Iterator[sqlite3.Connection]:
         """One transaction, alone on the connection: all of it is stored, or nothing."""
         self.setup()
-        with self._lock, self._explaining(), self._transaction("BEGIN IMMEDIATE"):
+        with self._lock, self._my_turn(), self._explaining(), self._transaction("BEGIN IMMEDIATE"):
             yield self.conn
+
+    def _my_turn(self) -> AbstractContextManager[Any]:
+        """The turn among the writers, unless the connection's owner holds the file with a transaction of their own."""
+        return nullcontext() if self._turn is None or self.conn.in_transaction else self._turn.lock
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:

@@ -24,7 +24,7 @@ from sqlalchemy.pool import StaticPool
 from sqlmodel import Field, Session, SQLModel, col, create_engine, delete, or_, select, update
 
 from runtime.checkpoint.serde.codec import dumps, loads
-from runtime.checkpoint.sqlite_file import DatabaseError, connect, explained
+from runtime.checkpoint.sqlite_file import BUSY_SECONDS, DatabaseError, connect, explained, turn_of
 from runtime.store.base import (
     BaseStore,
     GetOp,
@@ -109,6 +109,7 @@ class SqliteStore(BaseStore):
         self.ttl_config = ttl
         self._clock = clock
         self._lock = RLock()
+        self._turn = turn_of(conn)
         self._engine = _engine(conn)
         self._ready = False
         self._sweep_every: float | None = (ttl or {}).get("sweep_interval_minutes")
@@ -131,10 +132,10 @@ class SqliteStore(BaseStore):
         self._make_tables()
 
     def _make_tables(self) -> None:
-        with self._lock, self._explaining():
+        with self._lock, self._turn.lock, self._explaining():
             if self._ready:
                 return
-            self.conn.execute("PRAGMA busy_timeout = 10000")
+            self.conn.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}")
             self.conn.execute("PRAGMA journal_mode = WAL")
             for model in (StoreItem, StoreVector):
                 SQLModel.metadata.tables[str(model.__tablename__)].create(self._engine, checkfirst=True)
@@ -175,7 +176,7 @@ class SqliteStore(BaseStore):
     @contextmanager
     def _session(self) -> Iterator[Session]:
         self._make_tables()
-        with self._lock, self._explaining(), Session(self._engine) as session:
+        with self._lock, self._turn.lock, self._explaining(), Session(self._engine) as session:
             yield session
             session.commit()
 

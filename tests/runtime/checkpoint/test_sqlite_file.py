@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from runtime.cache import sqlite as sqlite_cache
+from runtime.cache.sqlite import SqliteCache
 from runtime.checkpoint import sqlite_file
 from runtime.checkpoint.schema import VERSION
 from runtime.checkpoint.sqlite import DatabaseError, SqliteSaver
+from runtime.store import sqlite as sqlite_store
+from runtime.store.sqlite import SqliteStore
 from tests.conformance.savers import Sync, at, line, record
 
 VERSION_1 = """
@@ -69,6 +75,33 @@ def test_a_file_that_another_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         said = refusal(tmp_path / "s.sqlite")
 
     assert re.search(r"s\.sqlite: database is locked\. Another process holds it", said)
+
+
+@pytest.mark.parametrize("writer", ["saver", "store", "cache"])
+def test_writers_of_one_process_wait_for_their_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writer: str
+) -> None:
+    for module in (sqlite_file, sqlite_store, sqlite_cache):
+        monkeypatch.setattr(module, "BUSY_SECONDS", 0)  # SQLite's own waiting could starve: none is needed
+    file = tmp_path / "s.sqlite"
+    with (
+        SqliteSaver.from_conn_string(file) as holder,
+        SqliteSaver.from_conn_string(file) as saver,
+        SqliteStore.from_conn_string(file) as store,
+        closing(SqliteCache[int](path=file)) as cache,
+    ):
+        store.setup()
+        write = {
+            "saver": lambda: line(Sync(saver), "t", 1),
+            "store": lambda: store.put(("a",), "k", {"n": 1}),
+            "cache": lambda: cache.set({(("a",), "k"): (1, None)}),
+        }[writer]
+        with ThreadPoolExecutor(1) as pool:
+            with holder._file.writing():
+                done = pool.submit(write)
+                with pytest.raises(TimeoutError):
+                    done.result(timeout=0.1)
+            done.result(timeout=10)
 
 
 def test_a_file_that_is_damaged(tmp_path: Path) -> None:
