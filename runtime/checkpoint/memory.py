@@ -252,10 +252,14 @@ class InMemorySaver(BaseCheckpointSaver[str]):
         found.sort(key=itemgetter(0), reverse=True)
         return found
 
-    def head(self, thread_id: str, checkpoint_ns: str = "") -> str | None:
-        """Id of the newest checkpoint."""
+    def head(self, thread_id: str, checkpoint_ns: str = "", *, besides: str | None = None) -> str | None:
+        """Id of the newest checkpoint, `besides` not counted."""
         with self._lock:
-            return self._threads.get(str(thread_id), _NOTHING).newest.get(checkpoint_ns)
+            thread = self._threads.get(str(thread_id), _NOTHING)
+            newest = thread.newest.get(checkpoint_ns)
+            if newest is None or newest != besides:
+                return newest
+            return max((key for key in thread.lines[checkpoint_ns] if key != besides), default=None)
 
     def headers(
         self, thread_id: str, checkpoint_ns: str | None = "", *, limit: int | None = None, before: str | None = None

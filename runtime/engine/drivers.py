@@ -72,8 +72,8 @@ def perform(saver: Any, effect: Effect, cache: Any = None) -> Any:
             saver.put(config, checkpoint, metadata, new_versions)
         case Load(config):
             return saver.get_tuple(config)
-        case Head(thread_id, ns):
-            return head_of(saver, thread_id, ns)
+        case Head(thread_id, ns, besides):
+            return head_of(saver, thread_id, ns, besides)
         case ListCheckpoints(config, wanted, before, limit):
             return list(saver.list(config, filter=wanted, before=before, limit=limit))
         case ListNamespaces(thread_id, prefix):
@@ -122,9 +122,9 @@ async def aperform(saver: Any, effect: Effect, cache: Any = None) -> Any:
     return None
 
 
-def head_of(saver: Any, thread_id: str, ns: str) -> str | None:
+def head_of(saver: Any, thread_id: str, ns: str, besides: str | None = None) -> str | None:
     """The id of the newest checkpoint of a namespace, of a saver that can say it cheaply."""
-    found: str | None = saver.head(thread_id, ns) if hasattr(saver, "head") else None
+    found: str | None = saver.head(thread_id, ns, besides=besides) if hasattr(saver, "head") else None
     return found
 
 

@@ -99,6 +99,8 @@ class Head:
 
     thread_id: str
     ns: str
+    besides: str | None = None
+    """A checkpoint not to count."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -277,9 +277,12 @@ class Session:
         self.checkpoint["ts"] = "-"
         self.step += 1
 
-    def _meet_others(self) -> Effects:
-        """Mark what is about to be stored, if another run has moved the thread's head: neither hides the other."""
-        found = yield Head(str(self.thread_id), self.ns)
+    def _meet_others(self, besides: str | None = None) -> Effects:
+        """Mark what is about to be stored, if another run has moved the thread's head: neither hides the other.
+
+        Returns whether one has.
+        """
+        found = yield Head(str(self.thread_id), self.ns, besides)
         if found != self.head and found is not None:
             if self.crossed is None:
                 _LOG.warning(
@@ -293,6 +296,7 @@ class Session:
         self.head = own if found is None else max(own, found)
         if self.crossed is not None:
             self.metadata["concurrent"] = self.crossed
+        return self.crossed is not None
 
     def _store(self, parent_id: str | None) -> Effects:
         if self.watches and self.options.durability != "exit":
@@ -338,16 +342,22 @@ class Session:
     def flush(self) -> Effects:
         """Store what was held back."""
         held, self.held = self.held, []
-        if self.watches:
-            yield from self._meet_others()
-            if self.crossed is not None:
-                held = [
-                    replace(effect, metadata={**effect.metadata, "concurrent": self.crossed})
-                    if isinstance(effect, PutCheckpoint)
-                    else effect
-                    for effect in held
-                ]
-        yield from held
+        last = next((effect for effect in held if isinstance(effect, PutCheckpoint)), None)
+        if not self.watches or last is None:
+            yield from held
+            return
+        before = self.head
+        yield from self._meet_others()
+        yield from (self._marked(effect) if effect is last else effect for effect in held)
+        if self.crossed is None:  # another run may have stored its only checkpoint at the same moment
+            self.head = before
+            met = yield from self._meet_others(last.checkpoint["id"])
+            if met:
+                yield self._marked(last)
+
+    def _marked(self, effect: PutCheckpoint) -> PutCheckpoint:
+        notes = {} if self.crossed is None else {"concurrent": self.crossed}
+        return replace(effect, metadata={**effect.metadata, **notes})
 
     # -- emitting ------------------------------------------------------------------------------------------------------
 

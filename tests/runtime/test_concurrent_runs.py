@@ -91,7 +91,7 @@ def test_the_run_that_stores_last_names_the_branch_of_the_other(
     assert "another run has stored checkpoint" in caplog.text
 
 
-@pytest.mark.parametrize("durability", ["sync", "async"])
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
 def test_no_leaf_is_lost_and_one_names_the_other(saver: Any, durability: Any) -> None:
     graph = waiting(saver)
     for _ in range(10):

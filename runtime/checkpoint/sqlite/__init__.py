@@ -38,8 +38,8 @@ __all__ = ["DatabaseError", "SqliteSaver"]
 _COLUMNS = "thread_id, checkpoint_ns, checkpoint_id, parent_id, metadata_, versions, rest, writers, next_nodes"
 _HEADER = """SELECT thread_id, checkpoint_ns, checkpoint_id, parent_id, step, source, ts, writers, next_nodes, metadata_,
  versions FROM checkpoint"""
-_HEAD = """SELECT checkpoint_id FROM checkpoint WHERE thread_id = ? AND checkpoint_ns = ? ORDER BY checkpoint_id DESC
- LIMIT 1"""
+_HEAD = """SELECT checkpoint_id FROM checkpoint WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id <> ?
+ ORDER BY checkpoint_id DESC LIMIT 1"""
 _PUT = """INSERT OR REPLACE INTO checkpoint (thread_id, checkpoint_ns, checkpoint_id, parent_id, step, source, ts, writers,
  next_nodes, metadata_, versions, rest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _PUT_VALUE = (
@@ -238,9 +238,9 @@ class SqliteSaver(BaseCheckpointSaver[str]):
                 item = self._tuple(conn, row)
             yield item
 
-    def head(self, thread_id: str, checkpoint_ns: str = "") -> str | None:
-        """Id of the newest checkpoint."""
-        rows = self._file.rows(_HEAD, (str(thread_id), checkpoint_ns))
+    def head(self, thread_id: str, checkpoint_ns: str = "", *, besides: str | None = None) -> str | None:
+        """Id of the newest checkpoint, `besides` not counted."""
+        rows = self._file.rows(_HEAD, (str(thread_id), checkpoint_ns, besides or ""))
         return str(rows[0][0]) if rows else None
 
     def headers(
