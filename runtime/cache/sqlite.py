@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from runtime.cache.base import BaseCache, FullKey, Namespace, ValueT, encoded
-from runtime.checkpoint.sqlite_file import BUSY_SECONDS, connect, explained, turn_of
+from runtime.checkpoint.sqlite_file import BUSY_SECONDS, connect, explained, turn_of, use_wal
 
 _TABLE = """CREATE TABLE IF NOT EXISTS cached (namespace TEXT, key TEXT, until REAL, kind TEXT, data BLOB,
  PRIMARY KEY (namespace, key))"""
@@ -35,7 +35,7 @@ class SqliteCache(BaseCache[ValueT]):
         self._turn = turn_of(self._conn)
         with self._turn.lock, self._at_work():
             self._conn.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}")
-            self._conn.execute("PRAGMA journal_mode = WAL")
+            use_wal(self._conn)
             self._conn.execute(_TABLE)
 
     def close(self) -> None:

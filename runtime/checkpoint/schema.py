@@ -13,7 +13,7 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
 from sqlmodel import Field, SQLModel
 
-VERSION = 2
+VERSION = 3
 """Of this schema; stored in the database, so that a later version can upgrade it."""
 
 
@@ -52,6 +52,13 @@ class ValueRow(SQLModel, table=True):
     channel: str = Field(primary_key=True)
     version: str = Field(primary_key=True)
     payload: bytes
+    """The value; or, of a list with a `base`, the items between those that are kept of it."""
+    base: str | None = None
+    """A version of the same channel."""
+    head: int | None = None
+    """Items of the base that are kept from its start."""
+    tail: int | None = None
+    """Items of the base that are kept from its end."""
 
 
 class WriteRow(SQLModel, table=True):
@@ -91,6 +98,11 @@ MIGRATIONS: Mapping[int, Sequence[str]] = {
     1: (
         """CREATE INDEX IF NOT EXISTS task_write_note
  ON task_write (thread_id, checkpoint_ns, checkpoint_id, task_id, idx) WHERE idx < 0""",
+    ),
+    2: (
+        "ALTER TABLE channel_value ADD COLUMN base VARCHAR",
+        "ALTER TABLE channel_value ADD COLUMN head INTEGER",
+        "ALTER TABLE channel_value ADD COLUMN tail INTEGER",
     ),
 }
 """A version to the statements that make the next one of it. Version 1 had no `checkpoint_schema`."""

@@ -17,6 +17,7 @@ from weakref import WeakValueDictionary
 from runtime.checkpoint.schema import MIGRATIONS, VERSION, sqlite_statements
 
 BUSY_SECONDS = 30
+_WAL_TRIES = 100
 Synchronous = Literal["OFF", "NORMAL", "FULL", "EXTRA"]
 """NORMAL: killing the process loses nothing that was acknowledged. FULL: neither does a power cut."""
 _SYNCHRONOUS = ("OFF", "NORMAL", "FULL", "EXTRA")
@@ -62,6 +63,23 @@ def connect(database: str | os.PathLike[str], synchronous: Synchronous = "NORMAL
         shown = name if name == ":memory:" or name.startswith("file:") else str(Path(name).resolve())
         raise DatabaseError(_advice(shown, error)) from error
     return conn
+
+
+def use_wal(conn: sqlite3.Connection) -> None:
+    """Let readers read while another writes: a property of the file.
+
+    SQLite does not wait here for another process that is at it: so we wait for that one's transaction, and try again.
+    """
+    for _ in range(_WAL_TRIES):
+        try:
+            conn.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error):
+                raise
+        conn.execute("BEGIN IMMEDIATE")
+        conn.rollback()
+    conn.execute("PRAGMA journal_mode = WAL")
 
 
 class Turn:
@@ -125,7 +143,7 @@ class SqliteFile:
 
     def _make(self) -> None:
         """Tables of the version that this code knows. Of several processes, one does it and the others wait."""
-        self.conn.execute("PRAGMA journal_mode = WAL")
+        use_wal(self.conn)
         with self._transaction("BEGIN IMMEDIATE"):
             found = self._found_version()
             if found > VERSION:

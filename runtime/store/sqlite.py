@@ -24,7 +24,7 @@ from sqlalchemy.pool import StaticPool
 from sqlmodel import Field, Session, SQLModel, col, create_engine, delete, or_, select, update
 
 from runtime.checkpoint.serde.codec import dumps, loads
-from runtime.checkpoint.sqlite_file import BUSY_SECONDS, DatabaseError, connect, explained, turn_of
+from runtime.checkpoint.sqlite_file import BUSY_SECONDS, DatabaseError, connect, explained, turn_of, use_wal
 from runtime.store.base import (
     BaseStore,
     GetOp,
@@ -136,7 +136,7 @@ class SqliteStore(BaseStore):
             if self._ready:
                 return
             self.conn.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}")
-            self.conn.execute("PRAGMA journal_mode = WAL")
+            use_wal(self.conn)
             for model in (StoreItem, StoreVector):
                 SQLModel.metadata.tables[str(model.__tablename__)].create(self._engine, checkfirst=True)
             self._ready = True

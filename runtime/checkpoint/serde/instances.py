@@ -18,6 +18,8 @@ from runtime.checkpoint.serde.kinds import Speller
 from runtime.checkpoint.serde.types import allow, find, type_name
 
 _BASES: tuple[type, ...] = (bool, int, float, str, bytes, OrderedDict, dict, list, tuple, set, frozenset, deque)
+MODEL = "model"
+"""The kind of Pydantic models."""
 _MOMENTS: tuple[type, ...] = (dt.datetime, dt.date)
 _SLOTTED = frozenset({"langgraph.types:Send"})
 """Plain classes that are data all the same: kept by their slots."""
@@ -278,7 +280,7 @@ def _model_v1(value: Any) -> list[Any]:
 
 
 _KINDS = (
-    _Kind("model", _is_model, _model, _make_model),
+    _Kind(MODEL, _is_model, _model, _make_model),
     _Kind("enum", _is_enum, _enum_value, _make_enum),
     _Kind("member", _is_enum_of_objects, _enum_name, _make_member),
     _Kind("object", _is_object, _object, _make_object),
@@ -288,3 +290,16 @@ _KINDS = (
     _Kind("subclass", _is_subclass, _subclass, _make_subclass),
 )
 """The likeliest first."""
+
+
+@functools.lru_cache(maxsize=4096)
+def is_plain_model(cls: type) -> bool:
+    """Whether a class is a Pydantic model without private attributes: its fields are all it holds."""
+    return _is_model(cls) and not _plan(cls).private
+
+
+@functools.lru_cache(maxsize=4096)
+def fields_of(cls: type) -> frozenset[str] | None:
+    """The names of a Pydantic model's fields; None for any other class."""
+    found = _kind_of(cls)
+    return _plan(cls).names if found is not None and found.name == MODEL else None

@@ -11,6 +11,7 @@ import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from runtime.checkpoint.base import (
     place,
     waits_and_error,
 )
+from runtime.checkpoint.growth import Made, Place, Tips, assembled
 from runtime.checkpoint.serde.codec import dumps_record, loads
 from runtime.checkpoint.serde.jsonplus import SerializerProtocol
 from runtime.checkpoint.sqlite_file import DatabaseError, SqliteFile, Synchronous, connect
@@ -42,12 +44,20 @@ _HEAD = """SELECT checkpoint_id FROM checkpoint WHERE thread_id = ? AND checkpoi
  ORDER BY checkpoint_id DESC LIMIT 1"""
 _PUT = """INSERT OR REPLACE INTO checkpoint (thread_id, checkpoint_ns, checkpoint_id, parent_id, step, source, ts, writers,
  next_nodes, metadata_, versions, rest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-_PUT_VALUE = (
-    "INSERT OR REPLACE INTO channel_value (thread_id, checkpoint_ns, channel, version, payload) VALUES (?, ?, ?, ?, ?)"
-)
+_PUT_VALUE = """INSERT OR REPLACE INTO channel_value (thread_id, checkpoint_ns, channel, version, payload, base, head, tail)
+ VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
+_HAS_VALUE = "SELECT 1 FROM channel_value WHERE thread_id = ? AND checkpoint_ns = ? AND channel = ? AND version = ?"
 _PUT_WRITE = """INSERT OR REPLACE INTO task_write (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, payload,
  task_path) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
-_VALUE = "SELECT payload FROM channel_value WHERE thread_id = ? AND checkpoint_ns = ? AND channel = ? AND version = ?"
+_VALUE = """SELECT payload, base, head, tail FROM channel_value WHERE thread_id = ? AND checkpoint_ns = ? AND channel = ?
+ AND version = ?"""
+_CHAIN = """WITH RECURSIVE step (depth, payload, base, head, tail) AS (
+ SELECT 0, payload, base, head, tail FROM channel_value
+ WHERE thread_id = ?1 AND checkpoint_ns = ?2 AND channel = ?3 AND version = ?4
+ UNION ALL SELECT depth + 1, below.payload, below.base, below.head, below.tail FROM step CROSS JOIN channel_value AS below
+ ON below.thread_id = ?1 AND below.checkpoint_ns = ?2 AND below.channel = ?3 AND below.version = step.base)
+ SELECT payload, head, tail FROM step ORDER BY depth DESC"""
+"""What a list is made of: a full copy, then what each version kept and gained."""
 _WRITES = """SELECT task_id, channel, payload FROM task_write WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?
  ORDER BY task_path, task_id, idx"""
 _NOTES = """SELECT checkpoint_ns, checkpoint_id, task_id, channel, CASE WHEN channel = ? THEN payload END,
@@ -68,12 +78,16 @@ class SqliteSaver(BaseCheckpointSaver[str]):
 
     Args:
         conn: a connection opened with `check_same_thread=False`; calls take turns on it.
+        verify: look into every item of a long list that grew (see growth.py). Costs 0.2 us an item and step.
     """
 
-    def __init__(self, conn: sqlite3.Connection, *, serde: SerializerProtocol | None = None) -> None:
+    def __init__(
+        self, conn: sqlite3.Connection, *, serde: SerializerProtocol | None = None, verify: bool = False
+    ) -> None:
         super().__init__(serde=serde)
         self.conn = conn
         self._file = SqliteFile(conn)
+        self._tips = Tips(verify=verify)
 
     @classmethod
     @contextmanager
@@ -83,18 +97,20 @@ class SqliteSaver(BaseCheckpointSaver[str]):
         *,
         synchronous: Synchronous = "NORMAL",
         serde: SerializerProtocol | None = None,
+        verify: bool = False,
     ) -> Iterator[SqliteSaver]:
         """Open a file, `:memory:`, or a `file:` URI; closed at the end of the `with` block.
 
         Args:
             synchronous: FULL to survive a power cut too, at the cost of a disk sync per put.
+            verify: as of the class.
 
         Raises:
             DatabaseError: the file cannot be opened or is no database.
         """
         conn = connect(conn_string, synchronous)
         try:
-            saver = cls(conn, serde=serde)
+            saver = cls(conn, serde=serde, verify=verify)
             saver.setup()
             yield saver
         finally:
@@ -113,8 +129,12 @@ class SqliteSaver(BaseCheckpointSaver[str]):
         configurable = config["configurable"]
         thread_id, ns = str(configurable["thread_id"]), configurable.get("checkpoint_ns", "")
         values = checkpoint["channel_values"]
-        payloads = [
-            (thread_id, ns, channel, str(version), self.dump(channel, values[channel]))
+        made = [
+            (
+                (thread_id, ns, channel),
+                str(version),
+                self._made((thread_id, ns, channel), str(version), values[channel]),
+            )
             for channel, version in new_versions.items()
             if channel in values
         ]
@@ -133,10 +153,17 @@ class SqliteSaver(BaseCheckpointSaver[str]):
             dumps_record({key: value for key, value in checkpoint.items() if key not in _APART}),
         )
         with self._file.writing() as conn:
-            if payloads:
-                conn.executemany(_PUT_VALUE, payloads)
+            for where, version, item in made:
+                if item.difference is not None and not _has(conn, where, item.difference.version):
+                    item.payload, item.difference = self.dump(where[2], values[where[2]]), None
+                conn.execute(_PUT_VALUE, (*where, version, item.payload, *_kept(item)))
             conn.execute(_PUT, row)
+        for where, version, item in made:
+            self._tips.stored(where, version, values[where[2]], item)
         return place(thread_id, ns, checkpoint["id"])  # type: ignore[no-any-return]  # a RunnableConfig by shape
+
+    def _made(self, where: Place, version: str, value: Any) -> Made:
+        return self._tips.make(where, version, value, partial(self.dump, where[2]))
 
     def put_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
@@ -160,6 +187,7 @@ class SqliteSaver(BaseCheckpointSaver[str]):
         with self._file.writing() as conn:
             for table in _TABLES:
                 conn.execute(f"DELETE FROM {table} WHERE thread_id = ?", (str(thread_id),))  # noqa: S608 - fixed names
+        self._tips.forget_thread(str(thread_id))
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         """Give another thread the same checkpoints."""
@@ -191,9 +219,10 @@ class SqliteSaver(BaseCheckpointSaver[str]):
         versions, present = loads(versions_payload)
         values = {}
         for channel in present:
-            found = conn.execute(_VALUE, (thread_id, ns, channel, str(versions.get(channel)))).fetchone()
+            where = (thread_id, ns, channel, str(versions.get(channel)))
+            found = conn.execute(_VALUE, where).fetchone()
             if found is not None:
-                values[channel] = self.load(found[0])
+                values[channel] = self._list(conn, where) if found[1] else self.load(found[0])
         writes = [
             (task, channel, self.load(value))
             for task, channel, value in conn.execute(_WRITES, (thread_id, ns, checkpoint_id))
@@ -209,6 +238,11 @@ class SqliteSaver(BaseCheckpointSaver[str]):
             place(thread_id, ns, parent_id) if parent_id else None,
             writes,
         )
+
+    def _list(self, conn: sqlite3.Connection, where: Sequence[str]) -> Any:
+        """The value of a version that is stored as what it gained."""
+        (whole, _, _), *steps = conn.execute(_CHAIN, where).fetchall()
+        return assembled(self.load(whole), ((head, tail, self.load(items)) for items, head, tail in steps))
 
     def list(
         self,
@@ -294,6 +328,17 @@ class SqliteSaver(BaseCheckpointSaver[str]):
     def threads(self) -> Sequence[str]:
         """The ids of all threads."""
         return [thread_id for (thread_id,) in self._file.rows(_THREADS)]
+
+
+def _has(conn: sqlite3.Connection, where: Place, version: str) -> bool:
+    """Whether a version is still there: another process may have deleted the thread."""
+    return conn.execute(_HAS_VALUE, (*where, version)).fetchone() is not None
+
+
+def _kept(made: Made) -> tuple[str | None, int | None, int | None]:
+    """(base, head, tail) of what is stored."""
+    found = made.difference
+    return (None, None, None) if found is None else (found.version, found.head, found.tail)
 
 
 def _where(wanted: Mapping[str, str], before: str | None) -> tuple[str, list[str]]:

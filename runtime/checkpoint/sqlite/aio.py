@@ -26,6 +26,7 @@ class AsyncSqliteSaver(SqliteSaver):
         *,
         synchronous: Synchronous = "NORMAL",
         serde: SerializerProtocol | None = None,
+        verify: bool = False,
     ) -> AsyncIterator[AsyncSqliteSaver]:
         """Open a file, `:memory:`, or a `file:` URI; closed at the end of the `async with` block.
 
@@ -33,7 +34,7 @@ class AsyncSqliteSaver(SqliteSaver):
         """
         conn = await asyncio.to_thread(connect, conn_string, synchronous)
         try:
-            saver = cls(conn, serde=serde)
+            saver = cls(conn, serde=serde, verify=verify)
             await saver.setup()
             yield saver
         finally:

@@ -154,12 +154,12 @@ def test_a_file_of_version_1_is_upgraded_with_all_that_is_in_it(tmp_path: Path) 
     with SqliteSaver.from_conn_string(tmp_path / "new.sqlite") as new:
         configs = line(Sync(new), "t", 2)
         new.put_writes(configs[1], [("__interrupt__", ["q"])], "task")
-        rows = {
-            table: new.conn.execute(f"SELECT * FROM {table}").fetchall()  # noqa: S608 - fixed names
-            for table in ("checkpoint", "channel_value", "task_write")
-        }
-    conn = sqlite3.connect(file)
-    conn.executescript(VERSION_1)
+        conn = sqlite3.connect(file)
+        conn.executescript(VERSION_1)
+        rows = {}
+        for table in ("checkpoint", "channel_value", "task_write"):
+            columns = ", ".join(row[1] for row in conn.execute(f"PRAGMA table_info({table})"))
+            rows[table] = new.conn.execute(f"SELECT {columns} FROM {table}").fetchall()  # noqa: S608 - fixed names
     for table, found in rows.items():
         conn.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(found[0]))})", found)  # noqa: S608
     conn.commit()
