@@ -153,6 +153,10 @@ class BaseCheckpointSaver(ABC, Generic[V]):
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """The checkpoint that a config names, or the newest, with its writes; None if there is none."""
 
+    def checkout(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """`get_tuple`, for a run that goes on from there: a saver may remember what it hands out, to store only changes."""
+        return self.get_tuple(config)
+
     @abstractmethod
     def list(
         self,
@@ -222,6 +226,10 @@ class BaseCheckpointSaver(ABC, Generic[V]):
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """`get_tuple`, awaited."""
         return await self._away(self.get_tuple, config)
+
+    async def acheckout(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """`checkout`, awaited."""
+        return await self._away(self.checkout, config)
 
     async def alist(
         self,

@@ -14,7 +14,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import is_
 from typing import Any
@@ -134,21 +134,32 @@ class Tips:
                 _move(tip, found, version, base, size)
                 self._tips.move_to_end(place)
 
-    def lent(self, place: Place, version: str) -> list[Any] | None:
-        """The list of that version as new objects, which a run may change as it likes; None if it is not remembered."""
-        with self._lock:
-            tip = self._tips.get(place)
-            if tip is None or tip.version != version or UNSEEN in tip.pictures:
-                return None
-            if not tip.scalars:
-                tip.items = [copy_of(item, pictured) for item, pictured in zip(tip.items, tip.pictures, strict=True)]
-            return [*tip.items]
+    def open(self, place: Place, version: str, base: Any, load: Callable[[], tuple[Any, Sequence[int]]]) -> Any:
+        """A value for a run that goes on from it: new objects, which are remembered if it is a list.
 
-    def opened(self, place: Place, version: str, value: Any, whole: int, base: Any = None) -> None:
-        """Remember a list that was read for a run. `whole`: bytes of it."""
+        Args:
+            base: what the saver stored.
+            load: reads the value; gives it, and the bytes of the full copy and of each difference to it.
+        """
+        with self._lock:
+            lent = self._lent(place, version)
+        if lent is not None:
+            return lent
+        value, (whole, *steps) = load()
         if type(value) is list and whole >= _LEAST:
+            tip = _tip(version, value, base, whole)
+            tip.grown, tip.links = sum(steps), len(steps)
             with self._lock:
-                self._keep(place, _tip(version, value, base, whole))
+                self._keep(place, tip)
+        return value
+
+    def _lent(self, place: Place, version: str) -> list[Any] | None:
+        tip = self._tips.get(place)
+        if tip is None or tip.version != version or UNSEEN in tip.pictures:
+            return None
+        if not tip.scalars:
+            tip.items = [copy_of(item, pictured) for item, pictured in zip(tip.items, tip.pictures, strict=True)]
+        return [*tip.items]
 
     def forget(self, place: Place) -> None:
         """What is there is no longer a base."""

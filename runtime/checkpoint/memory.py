@@ -7,7 +7,7 @@ change them. One rule for callers: a checkpoint's `versions_seen` may get new in
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
@@ -84,6 +84,9 @@ class _Thread:
     writes: dict[tuple[str, str], Writes] = field(default_factory=dict)
     """(namespace, checkpoint id): they may come before their checkpoint."""
 
+
+_Read = Callable[[Place, str, Any], Any]
+"""(where a channel is, version, frozen value) to a value."""
 
 _NOTHING = _Thread()
 """What a thread that nobody wrote to looks like. Never written to."""
@@ -193,33 +196,53 @@ class InMemorySaver(BaseCheckpointSaver[str]):
         return packed
 
     def _thaw(self, value: Any) -> Any:
-        if type(value) is not _Packed:
-            return value
+        return self._read(value)[0] if type(value) is _Packed else value
+
+    def _read(self, value: _Packed) -> tuple[Any, list[int]]:
+        """The value, and the bytes of the full copy and of each difference to it."""
         chain = [value]
         while (base := chain[-1].base) is not None:
             chain.append(base)
-        whole = self.load(chain.pop().payload)
-        return assembled(whole, ((step.head, step.tail, self.load(step.payload)) for step in reversed(chain)))
+        whole, *steps = reversed(chain)
+        made = assembled(self.load(whole.payload), ((step.head, step.tail, self.load(step.payload)) for step in steps))
+        return made, [len(packed.payload) for packed in (whole, *steps)]
 
     # -- read ----------------------------------------------------------------------------------------------------------
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """The checkpoint that a config names, or the newest."""
+        return self._get(config, self._plain_value)
+
+    def checkout(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """`get_tuple`, for a run that goes on from there."""
+        return self._get(config, self._value_to_run)
+
+    def _get(self, config: RunnableConfig, read: _Read) -> CheckpointTuple | None:
         configurable = config["configurable"]
         thread_id, ns = str(configurable["thread_id"]), configurable.get("checkpoint_ns", "")
         with self._lock:
             thread = self._threads.get(thread_id, _NOTHING)
             wanted = configurable.get("checkpoint_id") or thread.newest.get(ns, "")
             stored = thread.lines.get(ns, {}).get(wanted)
-            return None if stored is None else self._tuple(thread_id, ns, wanted, stored)
+            return None if stored is None else self._tuple(thread_id, ns, wanted, stored, read)
 
-    def _tuple(self, thread_id: str, ns: str, checkpoint_id: str, stored: _Stored) -> CheckpointTuple:
+    def _plain_value(self, _: Place, __: str, value: Any) -> Any:
+        return self._thaw(value)
+
+    def _value_to_run(self, where: Place, version: str, value: Any) -> Any:
+        if type(value) is not _Packed:
+            return value
+        return self._tips.open(where, version, value, lambda: self._read(value))
+
+    def _tuple(self, thread_id: str, ns: str, checkpoint_id: str, stored: _Stored, read: _Read) -> CheckpointTuple:
         thread = self._threads.get(thread_id, _NOTHING)
         checkpoint = {key: _copied(item) for key, item in stored.checkpoint.items()}
         versions = checkpoint["channel_versions"]
         keys = {channel: (ns, channel, versions.get(channel)) for channel in stored.channels}
         checkpoint["channel_values"] = {
-            channel: self._thaw(thread.values[key]) for channel, key in keys.items() if key in thread.values
+            channel: read((thread_id, ns, channel), key[2], thread.values[key])
+            for channel, key in keys.items()
+            if key in thread.values
         }
         writes = thread.writes.get((ns, checkpoint_id), {})
         return CheckpointTuple(
@@ -258,7 +281,7 @@ class InMemorySaver(BaseCheckpointSaver[str]):
                 continue
             left -= 1
             with self._lock:
-                item = self._tuple(thread, line, key, stored)
+                item = self._tuple(thread, line, key, stored, self._plain_value)
             yield item
 
     def _found(

@@ -70,8 +70,8 @@ def perform(saver: Any, effect: Effect, cache: Any = None) -> Any:
             saver.put_writes(config, writes, task_id, task_path)
         case PutCheckpoint(config, checkpoint, metadata, new_versions):
             saver.put(config, checkpoint, metadata, new_versions)
-        case Load(config):
-            return saver.get_tuple(config)
+        case Load(config, to_run):
+            return saver.checkout(config) if to_run and hasattr(saver, "checkout") else saver.get_tuple(config)
         case Head(thread_id, ns, besides):
             return head_of(saver, thread_id, ns, besides)
         case ListCheckpoints(config, wanted, before, limit):
@@ -111,8 +111,10 @@ async def aperform(saver: Any, effect: Effect, cache: Any = None) -> Any:
             await saver.aput_writes(config, writes, task_id, task_path)
         case PutCheckpoint(config, checkpoint, metadata, new_versions):
             await saver.aput(config, checkpoint, metadata, new_versions)
-        case Load(config):
-            return await saver.aget_tuple(config)
+        case Load(config, to_run):
+            return await (
+                saver.acheckout(config) if to_run and hasattr(saver, "acheckout") else saver.aget_tuple(config)
+            )
         case ListCheckpoints(config, wanted, before, limit):
             return [item async for item in saver.alist(config, filter=wanted, before=before, limit=limit)]
         case Head() | ListNamespaces():

@@ -20,6 +20,8 @@ class Load:
     """Reply: the CheckpointTuple that `config` names, or None."""
 
     config: RunnableConfig
+    to_run: bool = False
+    """A run goes on from it."""
 
 
 @dataclass(frozen=True, slots=True)

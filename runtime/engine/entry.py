@@ -70,7 +70,7 @@ def _load(session: Session, ns: str, checkpoint_id: str | None) -> Effects:
     configurable: dict[str, Any] = {"thread_id": session.thread_id, "checkpoint_ns": ns}
     if checkpoint_id:
         configurable["checkpoint_id"] = checkpoint_id
-    saved = yield Load({"configurable": configurable})
+    saved = yield Load({"configurable": configurable}, to_run=True)
     if saved is None and checkpoint_id:
         raise ValueError(
             f"Checkpoint '{checkpoint_id}' (namespace '{ns}') is not on thread '{session.thread_id}'. "

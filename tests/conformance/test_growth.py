@@ -255,3 +255,53 @@ def test_any_sequence_of_changes(kind: str, changes: Any, start: int, tmp_path_f
             kept.append((config, copy.deepcopy(items), items))
         for config, expected, _ in kept:
             assert stored(saver, config) == expected
+
+
+def checked_out(saver: Any, thread: str = "t") -> Any:
+    return saver.checkout({"configurable": {"thread_id": thread}}).checkpoint["channel_values"]["log"]
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_run_that_goes_on_stores_what_it_adds(saver: Any, fresh: bool) -> None:
+    items: list[Any] = [*messages(60), {"a": [1]}, Note("n", ["a"]), ("t", [1])]
+    items[2].some_extra = "x"
+    first = put(saver, items, "1")
+    if fresh:
+        saver._tips.__init__()
+    mine = checked_out(saver)
+    assert mine == items
+    assert [type(item) for item in mine] == [type(item) for item in items]
+    assert not any(a is b for a, b in zip(mine, items, strict=True))
+    second = put(saver, [*mine, "more"], "2", first)
+    assert bytes_of_last(saver, "2") < 50
+    assert stored(saver, second) == [*items, "more"]
+
+
+def test_what_a_run_got_is_its_own(saver: Any) -> None:
+    items = messages(30)
+    put(saver, items, "1")
+    one, two = checked_out(saver), checked_out(saver)
+    one[0].content, items[1].content = "of one", "of the first"
+    assert [message.content for message in two[:2]] == ["x" * 100] * 2
+    assert [message.content for message in checked_out(saver)[:2]] == ["x" * 100] * 2
+    assert [message.content for message in saver.get(at("t"))["channel_values"]["log"][:2]] == ["x" * 100] * 2
+
+
+def test_an_unpictured_item_is_read_anew(saver: Any) -> None:
+    items: list[Any] = [*messages(30), {"when": {1, 2}}]
+    first = put(saver, items, "1")
+    mine = checked_out(saver)
+    assert mine == items
+    mine[30]["when"].add(3)
+    second = put(saver, [*mine, "more"], "2", first)
+    assert stored(saver, second)[30:] == [{"when": {1, 2, 3}}, "more"]
+
+
+def test_chains_stay_short_whoever_opens_them(saver: Any) -> None:
+    config = put(saver, messages(4), "1")
+    for number in range(2, 200):
+        saver._tips.__init__()
+        mine = checked_out(saver)
+        config = put(saver, [*mine[:-1], f"other {number}"], str(number), config)
+    sizes = [bytes_of_last(saver, str(number)) for number in range(1, 200)]
+    assert max(sizes[-100:]) > sizes[0] / 2

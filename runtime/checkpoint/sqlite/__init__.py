@@ -49,7 +49,7 @@ _PUT_VALUE = """INSERT OR REPLACE INTO channel_value (thread_id, checkpoint_ns, 
 _HAS_VALUE = "SELECT 1 FROM channel_value WHERE thread_id = ? AND checkpoint_ns = ? AND channel = ? AND version = ?"
 _PUT_WRITE = """INSERT OR REPLACE INTO task_write (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, payload,
  task_path) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
-_VALUE = """SELECT payload, base, head, tail FROM channel_value WHERE thread_id = ? AND checkpoint_ns = ? AND channel = ?
+_VALUE = """SELECT payload, base FROM channel_value WHERE thread_id = ? AND checkpoint_ns = ? AND channel = ?
  AND version = ?"""
 _CHAIN = """WITH RECURSIVE step (depth, payload, base, head, tail) AS (
  SELECT 0, payload, base, head, tail FROM channel_value
@@ -205,6 +205,13 @@ class SqliteSaver(BaseCheckpointSaver[str]):
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """The checkpoint that a config names, or the newest."""
+        return self._get(config, to_run=False)
+
+    def checkout(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """`get_tuple`, for a run that goes on from there."""
+        return self._get(config, to_run=True)
+
+    def _get(self, config: RunnableConfig, *, to_run: bool) -> CheckpointTuple | None:
         configurable = config["configurable"]
         arguments = [str(configurable["thread_id"]), configurable.get("checkpoint_ns", "")]
         query = f"SELECT {_COLUMNS} FROM checkpoint WHERE thread_id = ? AND checkpoint_ns = ?"  # noqa: S608 - fixed names
@@ -212,17 +219,19 @@ class SqliteSaver(BaseCheckpointSaver[str]):
             query, arguments = f"{query} AND checkpoint_id = ?", [*arguments, configurable["checkpoint_id"]]
         with self._file.reading() as conn:
             row = conn.execute(f"{query} ORDER BY checkpoint_id DESC LIMIT 1", arguments).fetchone()
-            return None if row is None else self._tuple(conn, row)
+            return None if row is None else self._tuple(conn, row, to_run=to_run)
 
-    def _tuple(self, conn: sqlite3.Connection, row: Sequence[Any]) -> CheckpointTuple:
+    def _tuple(self, conn: sqlite3.Connection, row: Sequence[Any], *, to_run: bool = False) -> CheckpointTuple:
         thread_id, ns, checkpoint_id, parent_id, metadata, versions_payload, rest, *names = row
         versions, present = loads(versions_payload)
         values = {}
         for channel in present:
-            where = (thread_id, ns, channel, str(versions.get(channel)))
-            found = conn.execute(_VALUE, where).fetchone()
+            where = (thread_id, ns, channel)
+            version = str(versions.get(channel))
+            found = conn.execute(_VALUE, (*where, version)).fetchone()
             if found is not None:
-                values[channel] = self._list(conn, where) if found[1] else self.load(found[0])
+                read = partial(self._read, conn, where, version, found)
+                values[channel] = self._tips.open(where, version, None, read) if to_run else read()[0]
         writes = [
             (task, channel, self.load(value))
             for task, channel, value in conn.execute(_WRITES, (thread_id, ns, checkpoint_id))
@@ -239,10 +248,17 @@ class SqliteSaver(BaseCheckpointSaver[str]):
             writes,
         )
 
-    def _list(self, conn: sqlite3.Connection, where: Sequence[str]) -> Any:
-        """The value of a version that is stored as what it gained."""
-        (whole, _, _), *steps = conn.execute(_CHAIN, where).fetchall()
-        return assembled(self.load(whole), ((head, tail, self.load(items)) for items, head, tail in steps))
+    def _read(
+        self, conn: sqlite3.Connection, where: Place, version: str, row: tuple[bytes, str | None]
+    ) -> tuple[Any, Sequence[int]]:
+        """The value of a version, and the bytes of its full copy and of each difference to it."""
+        payload, base = row
+        if base is None:
+            return self.load(payload), (len(payload),)
+        rows = conn.execute(_CHAIN, (*where, version)).fetchall()
+        (whole, _, _), *steps = rows
+        made = assembled(self.load(whole), ((head, tail, self.load(items)) for items, head, tail in steps))
+        return made, [len(payload) for payload, _, _ in rows]
 
     def list(
         self,
