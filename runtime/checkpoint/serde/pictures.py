@@ -16,7 +16,8 @@ from runtime.checkpoint.serde.instances import is_plain_model
 
 SCALARS = frozenset({str, int, float, bool, type(None), bytes})
 """Nobody can change them."""
-_PLAIN = SCALARS | {dict, list, tuple}
+_CONTAINERS = frozenset({dict, list, tuple})
+_PLAIN = SCALARS | _CONTAINERS
 
 
 class _Unseen:
@@ -53,7 +54,9 @@ view_of_model = attrgetter("__dict__", "__pydantic_extra__")
 def copy_of(item: Any, pictured: Any) -> Any:
     """A new item that holds what the picture shows, of the kind of `item`."""
     cls: Any = type(item)
-    state = _contents(pictured)
+    if cls in _PLAIN:
+        return _fresh(pictured)
+    state = _fresh(pictured)
     if is_plain_model(cls):
         made = cls.__new__(cls)
         fields, extra = state
@@ -66,11 +69,23 @@ def copy_of(item: Any, pictured: Any) -> Any:
             }
         )
         return made
-    if is_open(cls):
-        made = object.__new__(cls)
-        made.__dict__.update(state)
+    made = object.__new__(cls)
+    made.__dict__.update(state)
+    return made
+
+
+def _fresh(pictured: Any) -> Any:
+    """A copy of a picture's containers."""
+    cls = type(pictured)
+    if cls is dict:
+        made = pictured.copy()
+        for key, item in pictured.items():
+            if type(item) in _CONTAINERS:
+                made[key] = _fresh(item)
         return made
-    return state
+    if cls is list or cls is tuple:
+        return cls([_fresh(item) if type(item) in _CONTAINERS else item for item in pictured]) if pictured else cls()
+    return pictured
 
 
 def _contents(value: Any) -> Any:
