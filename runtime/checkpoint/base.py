@@ -102,6 +102,8 @@ class BaseCheckpointSaver(ABC, Generic[V]):
 
     instant: bool = False
     """Whether calls never wait, so that async code may call the sync methods directly."""
+    threaded: bool = False
+    """Whether the async methods are the sync ones in a thread, so that async code may make several calls in one."""
 
     def __init__(self, *, serde: SerializerProtocol | None = None) -> None:
         self.serde: SerializerProtocol = serde or JsonPlusSerializer()
@@ -179,6 +181,21 @@ class BaseCheckpointSaver(ABC, Generic[V]):
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
         """Store what a task that ran from a checkpoint has written."""
+
+    def put_step(
+        self,
+        config: RunnableConfig,
+        checkpoint: Any,
+        metadata: Any,
+        new_versions: ChannelVersions,
+        task_config: RunnableConfig,
+        writes: Sequence[tuple[str, Any]],
+        task_id: str,
+        task_path: str = "",
+    ) -> RunnableConfig:
+        """`put_writes` of a step's only task, then `put` of the checkpoint that they make: all of it is stored, or nothing."""
+        self.put_writes(task_config, writes, task_id, task_path)
+        return self.put(config, checkpoint, metadata, new_versions)
 
     @abstractmethod
     def delete_thread(self, thread_id: str) -> None:

@@ -163,8 +163,18 @@ class SqliteFile:
     def writing(self) -> Iterator[sqlite3.Connection]:
         """One transaction, alone on the connection: all of it is stored, or nothing."""
         self.setup()
-        with self._lock, self._my_turn(), self._explaining(), self._transaction("BEGIN IMMEDIATE"):
-            yield self.conn
+        with self._lock, self._my_turn():
+            try:
+                if not self.conn.in_transaction:
+                    self.conn.execute("BEGIN IMMEDIATE")
+                yield self.conn
+                self.conn.commit()
+            except sqlite3.Error as error:
+                self.conn.rollback()
+                raise self._explained(error) from error
+            except BaseException:
+                self.conn.rollback()
+                raise
 
     def _my_turn(self) -> AbstractContextManager[Any]:
         """The turn among the writers, unless the connection's owner holds the file with a transaction of their own."""

@@ -68,8 +68,8 @@ def perform(saver: Any, effect: Effect, cache: Any = None) -> Any:
     match effect:
         case PutWrites(config, writes, task_id, task_path):
             saver.put_writes(config, writes, task_id, task_path)
-        case PutCheckpoint(config, checkpoint, metadata, new_versions):
-            saver.put(config, checkpoint, metadata, new_versions)
+        case PutCheckpoint():
+            _put(saver, effect)
         case Load(config, to_run):
             return saver.checkout(config) if to_run and hasattr(saver, "checkout") else saver.get_tuple(config)
         case Head(thread_id, ns, besides):
@@ -106,11 +106,17 @@ async def aperform(saver: Any, effect: Effect, cache: Any = None) -> Any:
             return None
     if getattr(saver, "instant", False):
         return perform(saver, effect)
+    if getattr(saver, "threaded", False):
+        return await asyncio.to_thread(perform, saver, effect)
+    return await _by_its_async_methods(saver, effect)
+
+
+async def _by_its_async_methods(saver: Any, effect: Effect) -> Any:
     match effect:
         case PutWrites(config, writes, task_id, task_path):
             await saver.aput_writes(config, writes, task_id, task_path)
-        case PutCheckpoint(config, checkpoint, metadata, new_versions):
-            await saver.aput(config, checkpoint, metadata, new_versions)
+        case PutCheckpoint():
+            await _aput(saver, effect)
         case Load(config, to_run):
             return await (
                 saver.acheckout(config) if to_run and hasattr(saver, "acheckout") else saver.aget_tuple(config)
@@ -122,6 +128,34 @@ async def aperform(saver: Any, effect: Effect, cache: Any = None) -> Any:
         case _:
             raise TypeError(f"No driver performs {effect!r} here.")
     return None
+
+
+async def _aput(saver: Any, effect: PutCheckpoint) -> None:
+    if effect.meet is not None:
+        effect.meet(effect, await asyncio.to_thread(_head_before, saver, effect))
+    writes = effect.writes
+    if writes is not None:
+        await saver.aput_writes(writes.config, writes.writes, writes.task_id, writes.task_path)
+    await saver.aput(effect.config, effect.checkpoint, effect.metadata, effect.new_versions)
+
+
+def _put(saver: Any, effect: PutCheckpoint) -> None:
+    if effect.meet is not None:
+        effect.meet(effect, _head_before(saver, effect))
+    arguments = (effect.config, effect.checkpoint, effect.metadata, effect.new_versions)
+    writes = effect.writes
+    if writes is None:
+        saver.put(*arguments)
+    elif hasattr(saver, "put_step"):
+        saver.put_step(*arguments, writes.config, writes.writes, writes.task_id, writes.task_path)
+    else:
+        saver.put_writes(writes.config, writes.writes, writes.task_id, writes.task_path)
+        saver.put(*arguments)
+
+
+def _head_before(saver: Any, effect: PutCheckpoint) -> str | None:
+    configurable = effect.config["configurable"]
+    return head_of(saver, configurable["thread_id"], configurable["checkpoint_ns"])
 
 
 def head_of(saver: Any, thread_id: str, ns: str, besides: str | None = None) -> str | None:

@@ -43,6 +43,16 @@ class ListNamespaces:
 
 
 @dataclass(slots=True)
+class PutWrites:
+    """No reply."""
+
+    config: RunnableConfig
+    writes: Sequence[Write]
+    task_id: str
+    task_path: str
+
+
+@dataclass(slots=True)
 class PutCheckpoint:
     """No reply."""
 
@@ -51,16 +61,10 @@ class PutCheckpoint:
     checkpoint: Checkpoint
     metadata: dict[str, Any]
     new_versions: dict[str, Any]
-
-
-@dataclass(slots=True)
-class PutWrites:
-    """No reply."""
-
-    config: RunnableConfig
-    writes: Sequence[Write]
-    task_id: str
-    task_path: str
+    writes: PutWrites | None = None
+    """Of the one task that it comes from: stored with it."""
+    meet: Callable[[PutCheckpoint, str | None], object] | None = None
+    """Told the id of the newest checkpoint of the namespace, right before this one is stored."""
 
 
 @dataclass(slots=True)

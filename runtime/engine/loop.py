@@ -57,6 +57,8 @@ class Loop:
         self._drained: GraphDrained | None = None
         self._status = "pending"
         """Why it stopped: `pending` at a question, else the kind of breakpoint."""
+        self._unheard = self.trace is None and not session.options.modes
+        """Nobody sees a task's end before its step's."""
         self._stopped = False
         """At a question or a breakpoint, here or in a graph below."""
         self._advanced = True
@@ -86,7 +88,7 @@ class Loop:
         try:
             yield from self._steps()
         finally:
-            if session.held:
+            if session.held or session.late is not None:
                 yield from session.flush()
         if self._stopped:
             if session.parent is not None:
@@ -284,7 +286,8 @@ class Loop:
         session = self.session
         task.writes = writes
         if session.saver is not None:
-            yield from session.put_writes(task.id, writes or [(NO_WRITES, None)], task.path)
+            late = self._unheard and len(self._tasks) == 1 and task.caller is None
+            yield from session.put_writes(task.id, writes or [(NO_WRITES, None)], task.path, late=late)
         if task.node.hidden:
             return
         if task.node.cache is not None and session.use_cache:

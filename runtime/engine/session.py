@@ -86,6 +86,8 @@ class Session:
     """The greatest channel version, once it is known."""
     unsaved: set[str] = field(default_factory=set)
     """Channels that changed since a checkpoint was stored."""
+    late: PutWrites | None = None
+    """What the task has written whose checkpoint is stored next."""
     held: list[PutCheckpoint | PutWrites] = field(default_factory=list)
     """What `durability="exit"` has not stored yet."""
 
@@ -277,12 +279,12 @@ class Session:
         self.checkpoint["ts"] = "-"
         self.step += 1
 
-    def _meet_others(self, besides: str | None = None) -> Effects:
+    def _meet(self, effect: PutCheckpoint, found: str | None) -> None:
         """Mark what is about to be stored, if another run has moved the thread's head: neither hides the other.
 
-        Returns whether one has.
+        Args:
+            found: the newest checkpoint of the thread.
         """
-        found = yield Head(str(self.thread_id), self.ns, besides)
         if found != self.head and found is not None:
             if self.crossed is None:
                 _LOG.warning(
@@ -292,24 +294,24 @@ class Session:
                     found,
                 )
             self.crossed = found
-        own = self.checkpoint["id"]
+        own = effect.checkpoint["id"]
         self.head = own if found is None else max(own, found)
         if self.crossed is not None:
-            self.metadata["concurrent"] = self.crossed
-        return self.crossed is not None
+            self.metadata["concurrent"] = effect.metadata["concurrent"] = self.crossed
 
     def _store(self, parent_id: str | None) -> Effects:
-        if self.watches and self.options.durability != "exit":
-            yield from self._meet_others()
         versions = self.checkpoint["channel_versions"]
         changed = {name: versions[name] for name in self.unsaved if name in versions}
         effect = PutCheckpoint(
             self.config_of(parent_id), self.checkpoint, {**self.options.notes, **self.metadata}, changed
         )
+        if self.watches:
+            effect.meet = self._meet
         if self.options.durability == "exit":
             self._hold(effect)
         else:
             self.unsaved = set()
+            effect.writes, self.late = self.late, None
             yield effect
 
     def _next_unsaved_id(self) -> str:
@@ -324,40 +326,47 @@ class Session:
                 self.unsaved_prefix = uuid_of(above)[:24]
         return f"{self.unsaved_prefix}{self.unsaved_count:012x}"
 
-    def put_writes(self, task_id: str, writes: Sequence[Write], path: tuple[Any, ...] = ()) -> Effects:
-        """Store what a task has written or asked."""
+    def put_writes(
+        self, task_id: str, writes: Sequence[Write], path: tuple[Any, ...] = (), *, late: bool = False
+    ) -> Effects:
+        """Store what a task has written or asked.
+
+        Args:
+            late: the next checkpoint follows at once, and nobody sees the task's end before: both are stored as one.
+        """
         if self.saver is None:
             return
         effect = PutWrites(self.config_of(self.checkpoint["id"]), writes, task_id, task_path_text(path))
         if self.options.durability == "exit":
             self.held.append(effect)
+        elif late:
+            self.late = effect
         else:
             yield effect
 
     def _hold(self, effect: PutCheckpoint) -> None:
         """Keep only the newest checkpoint, as the child of the last one that is stored."""
         first = next((held.config for held in self.held if isinstance(held, PutCheckpoint)), effect.config)
-        self.held = [PutCheckpoint(first, effect.checkpoint, effect.metadata, effect.new_versions)]
+        self.held = [replace(effect, config=first)]
 
     def flush(self) -> Effects:
         """Store what was held back."""
+        late, self.late = self.late, None
+        if late is not None:
+            yield late
         held, self.held = self.held, []
         last = next((effect for effect in held if isinstance(effect, PutCheckpoint)), None)
         if not self.watches or last is None:
             yield from held
             return
         before = self.head
-        yield from self._meet_others()
-        yield from (self._marked(effect) if effect is last else effect for effect in held)
-        if self.crossed is None:  # another run may have stored its only checkpoint at the same moment
+        yield from held
+        if "concurrent" not in last.metadata:  # another run may have stored its only checkpoint at the same moment
+            found = yield Head(str(self.thread_id), self.ns, last.checkpoint["id"])
             self.head = before
-            met = yield from self._meet_others(last.checkpoint["id"])
-            if met:
-                yield self._marked(last)
-
-    def _marked(self, effect: PutCheckpoint) -> PutCheckpoint:
-        notes = {} if self.crossed is None else {"concurrent": self.crossed}
-        return replace(effect, metadata={**effect.metadata, **notes})
+            self._meet(last, found)
+            if "concurrent" in last.metadata:
+                yield replace(last, meet=None)
 
     # -- emitting ------------------------------------------------------------------------------------------------------
 

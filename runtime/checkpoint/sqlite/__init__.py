@@ -11,6 +11,7 @@ import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -73,6 +74,16 @@ _TABLES = ("checkpoint", "channel_value", "task_write")
 _APART = frozenset({"channel_values", "channel_versions", "writers", "next_nodes"})
 
 
+@dataclass(slots=True)
+class _Record:
+    """A checkpoint, ready to be stored."""
+
+    row: tuple[Any, ...]
+    made: list[tuple[Place, str, Made]]
+    """(where, version, what of it) of the channels that changed."""
+    values: Mapping[str, Any]
+
+
 class SqliteSaver(BaseCheckpointSaver[str]):
     """Keeps checkpoints in a SQLite database.
 
@@ -80,6 +91,8 @@ class SqliteSaver(BaseCheckpointSaver[str]):
         conn: a connection opened with `check_same_thread=False`; calls take turns on it.
         verify: look into every item of a long list that grew (see growth.py). Costs 0.2 us an item and step.
     """
+
+    threaded = True
 
     def __init__(
         self, conn: sqlite3.Connection, *, serde: SerializerProtocol | None = None, verify: bool = False
@@ -126,6 +139,36 @@ class SqliteSaver(BaseCheckpointSaver[str]):
         self, config: RunnableConfig, checkpoint: Any, metadata: Any, new_versions: ChannelVersions
     ) -> RunnableConfig:
         """Store a checkpoint. Raises TypeError, naming the channel, for a value that cannot be kept."""
+        record = self._record(config, checkpoint, metadata, new_versions)
+        with self._file.writing() as conn:
+            self._store(conn, record)
+        return self._stored(record)
+
+    def put_step(
+        self,
+        config: RunnableConfig,
+        checkpoint: Any,
+        metadata: Any,
+        new_versions: ChannelVersions,
+        task_config: RunnableConfig,
+        writes: Sequence[tuple[str, Any]],
+        task_id: str,
+        task_path: str = "",
+    ) -> RunnableConfig:
+        """`put_writes` and `put` in one transaction. If the checkpoint cannot be kept, the writes are."""
+        rows = self._write_rows(task_config, writes, task_id, task_path)
+        try:
+            record = self._record(config, checkpoint, metadata, new_versions)
+        except TypeError:
+            with self._file.writing() as conn:
+                conn.executemany(_PUT_WRITE, rows)
+            raise
+        with self._file.writing() as conn:
+            conn.executemany(_PUT_WRITE, rows)
+            self._store(conn, record)
+        return self._stored(record)
+
+    def _record(self, config: RunnableConfig, checkpoint: Any, metadata: Any, new_versions: ChannelVersions) -> _Record:
         configurable = config["configurable"]
         thread_id, ns = str(configurable["thread_id"]), configurable.get("checkpoint_ns", "")
         values = checkpoint["channel_values"]
@@ -152,15 +195,19 @@ class SqliteSaver(BaseCheckpointSaver[str]):
             dumps_record([checkpoint["channel_versions"], [*values]]),
             dumps_record({key: value for key, value in checkpoint.items() if key not in _APART}),
         )
-        with self._file.writing() as conn:
-            for where, version, item in made:
-                if item.difference is not None and not _has(conn, where, item.difference.version):
-                    item.payload, item.difference = self.dump(where[2], values[where[2]]), None
-                conn.execute(_PUT_VALUE, (*where, version, item.payload, *_kept(item)))
-            conn.execute(_PUT, row)
-        for where, version, item in made:
-            self._tips.stored(where, version, values[where[2]], item)
-        return place(thread_id, ns, checkpoint["id"])  # type: ignore[no-any-return]  # a RunnableConfig by shape
+        return _Record(row, made, values)
+
+    def _store(self, conn: sqlite3.Connection, record: _Record) -> None:
+        for where, version, item in record.made:
+            if item.difference is not None and not _has(conn, where, item.difference.version):
+                item.payload, item.difference = self.dump(where[2], record.values[where[2]]), None
+            conn.execute(_PUT_VALUE, (*where, version, item.payload, *_kept(item)))
+        conn.execute(_PUT, record.row)
+
+    def _stored(self, record: _Record) -> RunnableConfig:
+        for where, version, item in record.made:
+            self._tips.stored(where, version, record.values[where[2]], item)
+        return place(*record.row[:3])  # type: ignore[no-any-return]  # a RunnableConfig by shape
 
     def _made(self, where: Place, version: str, value: Any) -> Made:
         return self._tips.make(where, version, value, partial(self.dump, where[2]))
@@ -169,6 +216,13 @@ class SqliteSaver(BaseCheckpointSaver[str]):
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
         """Store a task's writes. Raises TypeError, naming the channel, for a value that cannot be kept."""
+        rows = self._write_rows(config, writes, task_id, task_path)
+        with self._file.writing() as conn:
+            conn.executemany(_PUT_WRITE, rows)
+
+    def _write_rows(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str
+    ) -> list[tuple[Any, ...]]:
         configurable = config["configurable"]
         where = (
             str(configurable["thread_id"]),
@@ -176,11 +230,9 @@ class SqliteSaver(BaseCheckpointSaver[str]):
             configurable["checkpoint_id"],
             task_id,
         )
-        rows = [
+        return [
             (*where, index, channel, self.dump(channel, value), task_path) for index, channel, value in numbered(writes)
         ]
-        with self._file.writing() as conn:
-            conn.executemany(_PUT_WRITE, rows)
 
     def delete_thread(self, thread_id: str) -> None:
         """Remove all that is stored of a thread."""

@@ -67,6 +67,12 @@ def kinds(effects: list[Effect]) -> list[str]:
     return [type(effect).__name__ for effect in effects]
 
 
+def stored(effects: list[Effect]) -> list[PutWrites]:
+    """What tasks wrote, in the order it is stored: by itself, or with the checkpoint that comes of it."""
+    puts = [e.writes if isinstance(e, PutCheckpoint) else e for e in effects]
+    return [put for put in puts if isinstance(put, PutWrites)]
+
+
 def test_a_steps_writes_are_stored_before_the_checkpoint_that_replaces_them() -> None:
     effects, outcome = script({})
     assert isinstance(outcome, RunOutcome)
@@ -74,8 +80,7 @@ def test_a_steps_writes_are_stored_before_the_checkpoint_that_replaces_them() ->
     assert kinds(effects) == [
         "Load",
         "PutCheckpoint",  # the input
-        "PutWrites",  # of the start node
-        "PutCheckpoint",
+        "PutCheckpoint",  # with what the start node wrote
         "Start",
         "NextDone",
         "PutWrites",
@@ -85,16 +90,24 @@ def test_a_steps_writes_are_stored_before_the_checkpoint_that_replaces_them() ->
         "PutCheckpoint",
         "Start",
         "NextDone",
-        "PutWrites",
         "NextDone",
-        "PutCheckpoint",
+        "PutCheckpoint",  # with what r wrote
     ]
     assert isinstance(effects[0], Load)
+    puts = [effect.writes for effect in effects if isinstance(effect, PutCheckpoint)]
+    assert [writes and writes.writes[0] for writes in puts] == [None, ("log", []), None, ("log", ["r"])]
+    writes = stored(effects)
+    assert len({put.task_id for put in writes}) == len(writes) == 4
+
+
+def test_a_lone_tasks_writes_are_stored_at_once_where_somebody_sees_its_end() -> None:
+    effects, _ = script({}, modes=frozenset(("updates",)))
+    assert kinds(effects).count("PutWrites") == 4
 
 
 def test_results_are_merged_in_task_order_whatever_ends_first() -> None:
     effects, outcome = script({})
-    first_stored = [e for e in effects if isinstance(e, PutWrites)][1]
+    first_stored = stored(effects)[1]
     assert first_stored.writes[0] == ("log", ["q"]), "q ended first"
     assert outcome.values["log"][:2] == ["p", "q"]
 
@@ -104,9 +117,9 @@ def test_a_pause_lets_siblings_end_and_applies_nothing() -> None:
     effects, outcome = script({"q": Paused((question,))})
     assert outcome.interrupts == (question,)
     assert outcome.values == {"log": ["p"]}, "what p wrote shows, as it is stored"
-    stored = [e for e in effects if isinstance(e, PutWrites)]
-    assert stored[1].writes == [(INTERRUPT, [question])]
-    assert stored[2].writes[0] == ("log", ["p"])
+    writes = stored(effects)
+    assert writes[1].writes == [(INTERRUPT, [question])]
+    assert writes[2].writes[0] == ("log", ["p"])
     assert [e.metadata["step"] for e in effects if isinstance(e, PutCheckpoint)] == [-1, 0]
 
 
@@ -114,9 +127,9 @@ def test_a_failure_keeps_what_siblings_wrote_and_then_raises() -> None:
     effects, error = script({"q": Failed(ValueError("boom"))})
     assert isinstance(error, ValueError)
     assert "name 'q'" in error.__notes__[0]
-    stored = [e for e in effects if isinstance(e, PutWrites)]
-    assert stored[1].writes == [("__error__", "ValueError('boom')")]
-    assert stored[2].writes[0] == ("log", ["p"])
+    writes = stored(effects)
+    assert writes[1].writes == [("__error__", "ValueError('boom')")]
+    assert writes[2].writes[0] == ("log", ["p"])
 
 
 @pytest.mark.parametrize("mode", ["values", "updates", "tasks", "debug", "checkpoints"])
