@@ -39,8 +39,6 @@ class CheckpointRow(SQLModel, table=True):
     rest: bytes
     """What else the checkpoint holds (versions seen, ...)."""
 
-    __table_args__ = (Index("checkpoint_parent", "thread_id", "checkpoint_ns", "parent_id"),)
-
 
 class ValueRow(SQLModel, table=True):
     """A channel's value in one version."""
@@ -103,6 +101,7 @@ MIGRATIONS: Mapping[int, Sequence[str]] = {
         "ALTER TABLE channel_value ADD COLUMN base VARCHAR",
         "ALTER TABLE channel_value ADD COLUMN head INTEGER",
         "ALTER TABLE channel_value ADD COLUMN tail INTEGER",
+        "DROP INDEX IF EXISTS checkpoint_parent",
     ),
 }
 """A version to the statements that make the next one of it. Version 1 had no `checkpoint_schema`."""

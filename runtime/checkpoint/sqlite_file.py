@@ -18,6 +18,8 @@ from runtime.checkpoint.schema import MIGRATIONS, VERSION, sqlite_statements
 
 BUSY_SECONDS = 30
 _WAL_TRIES = 100
+_WAL_PAGES = 4000
+"""Pages that the log gains before they are moved into the file. SQLite's 1,000 move the same pages more often."""
 Synchronous = Literal["OFF", "NORMAL", "FULL", "EXTRA"]
 """NORMAL: killing the process loses nothing that was acknowledged. FULL: neither does a power cut."""
 _SYNCHRONOUS = ("OFF", "NORMAL", "FULL", "EXTRA")
@@ -56,6 +58,7 @@ def connect(database: str | os.PathLike[str], synchronous: Synchronous = "NORMAL
             uri=name.startswith("file:"),
         )
         conn.execute(f"PRAGMA synchronous = {synchronous}")
+        conn.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}")
         conn.execute("PRAGMA schema_version").fetchone()  # the first read: tells a database from other files
     except sqlite3.Error as error:
         if conn is not None:

@@ -137,7 +137,7 @@ def _hidden(value: Any) -> bool:
         return True
     if not found.isdisjoint(_CONTAINERS):
         for item in value:
-            if item and type(item) in _CONTAINERS and _hidden(item):
+            if type(item) in _CONTAINERS and item and _hidden(item):
                 return True
     return False
 

@@ -173,6 +173,7 @@ def test_a_file_of_version_1_is_upgraded_with_all_that_is_in_it(tmp_path: Path) 
         assert saver.conn.execute("SELECT version FROM checkpoint_schema").fetchall() == [(VERSION,)]
         indexes = [name for (name,) in saver.conn.execute("SELECT name FROM sqlite_master WHERE type = 'index'")]
         assert "task_write_note" in indexes
+        assert "checkpoint_parent" not in indexes
 
 
 def test_setup_may_be_called_again_and_again(tmp_path: Path) -> None:

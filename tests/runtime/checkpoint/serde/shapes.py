@@ -116,3 +116,13 @@ class Rows(OrderedDict[str, Any]):
 def noted(text: Text, note: str) -> Text:
     text.note = note
     return text
+
+
+@dataclass
+class Undecided:
+    """Is neither true nor false, as an array of numbers is."""
+
+    what: str = "two"
+
+    def __bool__(self) -> bool:
+        raise ValueError("The truth value of two is ambiguous.")

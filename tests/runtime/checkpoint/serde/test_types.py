@@ -19,7 +19,7 @@ from runtime.checkpoint.serde import types
 from runtime.checkpoint.serde.codec import dumps, loads
 from runtime.checkpoint.serde.jsonplus import JsonPlusSerializer, OpaqueValue
 from runtime.checkpoint.serde.types import allow, allow_schema, find
-from tests.runtime.checkpoint.serde.shapes import Box, Color, Frozen, Model, Point
+from tests.runtime.checkpoint.serde.shapes import Box, Color, Frozen, Model, Point, Undecided
 
 T = TypeVar("T")
 
@@ -182,6 +182,11 @@ def test_changed_bytes_never_fail(data: st.DataObject) -> None:
     found = loads(bytes(packed))
 
     assert loads(dumps([found, 1]))[1] == 1, "whatever came of it can be written back"
+
+
+@pytest.mark.parametrize("value", [[[1], Undecided()], {"a": {}, "b": Undecided()}, [{1: Undecided()}]], ids=repr)
+def test_a_value_that_is_neither_true_nor_false_is_kept(value: Any) -> None:
+    assert loads(dumps(value)) == value
 
 
 def test_deeply_nested_bytes_neither_crash_nor_hang() -> None:
