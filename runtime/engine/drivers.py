@@ -13,11 +13,14 @@ import inspect
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
 from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from runtime.context import ExecutionContext, set_context
 from runtime.engine.calls import TaskCall
@@ -49,6 +52,11 @@ Loop = Generator[Effect, Any, Any]
 Live = bool
 _MOST_CALLS = 256
 """Threads for tasks that tasks call, where the run sets no limit: their callers wait in threads of their own."""
+
+_MOMENT = 100e-6
+"""Seconds that an event loop may wait for a thread without letting others run."""
+_POOLS: WeakKeyDictionary[asyncio.AbstractEventLoop, ThreadPoolExecutor] = WeakKeyDictionary()
+"""Threads for the sync code of async runs, by event loop: as many as asyncio itself would have."""
 
 
 class Ended:
@@ -107,7 +115,7 @@ async def aperform(saver: Any, effect: Effect, cache: Any = None) -> Any:
     if getattr(saver, "instant", False):
         return perform(saver, effect)
     if getattr(saver, "threaded", False):
-        return await asyncio.to_thread(perform, saver, effect)
+        return await _in_thread(perform, saver, effect)
     return await _by_its_async_methods(saver, effect)
 
 
@@ -275,12 +283,26 @@ async def _aanswer(request: Request) -> Any:
     _stand_in(request.context)
     action = request.action
     if action.acall is None:
-        result = await asyncio.to_thread(action.call, request.value, request.context)
+        result = await _in_thread(action.call, request.value, request.context)
     elif request.timeout is not None:
         return await _timed(request, request.timeout)
     else:
         result = action.acall(request.value, request.context)
     return await result if inspect.isawaitable(result) else result
+
+
+async def _in_thread(call: Callable[..., Any], *arguments: Any) -> Any:
+    """What `asyncio.to_thread` does, sooner for a quick call: the event loop waits a moment for it where it stands.
+
+    To go back to the event loop and be woken by it costs more than the call of a usual router takes.
+    """
+    loop = asyncio.get_running_loop()
+    pool = _POOLS.get(loop)
+    if pool is None:
+        pool = _POOLS[loop] = ThreadPoolExecutor(thread_name_prefix="forkpoint-async")
+    future = pool.submit(contextvars.copy_context().run, call, *arguments)
+    wait_for((future,), timeout=_MOMENT)
+    return future.result() if future.done() else await asyncio.wrap_future(future)
 
 
 async def _timed(request: Call, policy: TimeoutPolicy) -> Any:
@@ -418,37 +440,39 @@ class _Pool:
 
 
 class AsyncInbox:
-    """An inbox for an event loop that any thread may put to."""
+    """An inbox for an event loop that any thread may put to. What comes out is in the order in which it was put."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._queue: asyncio.Queue[Any] = asyncio.Queue()
+        self._items: deque[Any] = deque()
+        self._news = asyncio.Event()
 
     def put(self, item: Any) -> None:
         """Add an item; from another thread, the loop is woken."""
+        self._items.append(item)
         try:
             here = asyncio.get_running_loop()
         except RuntimeError:
             here = None
         if here is self._loop:
-            self._queue.put_nowait(item)
+            self._news.set()
         else:
-            self._loop.call_soon_threadsafe(self._queue.put_nowait, item)
+            self._loop.call_soon_threadsafe(self._news.set)
 
     async def get(self) -> Any:
         """The next item."""
-        return await self._queue.get()
+        while not self._items:
+            self._news.clear()
+            await self._news.wait()
+        return self._items.popleft()
 
 
 async def adrive(
-    loop: Loop, saver: Any, inbox: AsyncInbox, *, workers: int | None, cache: Any = None
+    loop: Loop, saver: Any, inbox: AsyncInbox, *, live: Live, workers: int | None, cache: Any = None
 ) -> AsyncIterator[Emit | Ended]:
     """Run the loop with asyncio. Gives stream items as they come and `Ended` last. Cancelling it cancels the tasks."""
-    gate = asyncio.Semaphore(workers) if workers else None
-    calls_gate = asyncio.Semaphore(workers) if workers else None  # their callers hold the other one
-    tasks_running: set[asyncio.Task[None]] = set()
-    callers: set[str] = set()
-    running = 0
+    pool = _AsyncPool(inbox, workers)
+    lone: list[tuple[Task, Program]] = []
     reply: Any = None
     try:
         while True:
@@ -459,31 +483,69 @@ async def adrive(
                 return
             reply = None
             if isinstance(effect, NextDone):
-                while reply is None and running:
+                if lone:
+                    task, steps = lone.pop()
+                    reply = (task, await _lone(steps))
+                while reply is None and pool.running:
                     item = await inbox.get()
                     if isinstance(item, Emit):
                         yield item
                     else:
-                        running -= not isinstance(item, TaskCall)
+                        pool.running -= not isinstance(item, TaskCall)
                         reply = item
             elif isinstance(effect, Emit):
                 yield effect
             elif isinstance(effect, Start):
-                for task in effect.tasks:
-                    limit = gate
-                    if task.caller is not None:
-                        limit = None if task.caller in callers else calls_gate
-                        callers.add(task.id)
-                    work = asyncio.create_task(_work(inbox, task, effect.execute(task), limit))
-                    tasks_running.add(work)
-                    work.add_done_callback(tasks_running.discard)
-                running += len(effect.tasks)
+                tasks = effect.tasks
+                if len(tasks) == 1 and not live and not pool.running:
+                    lone.append((tasks[0], effect.execute(tasks[0])))
+                    continue
+                for task in tasks:
+                    pool.submit(task, effect.execute(task))
             else:
                 reply = await aperform(saver, effect, cache)
     finally:
-        for work in tuple(tasks_running):
-            work.cancel()
+        pool.close()
         loop.close()
+
+
+async def _lone(steps: Program) -> Outcome:
+    """A task that is awaited right away, in a context of its own."""
+    try:
+        return await asyncio.create_task(arun_program(steps))
+    except BaseException as error:
+        here = asyncio.current_task()
+        if here is None or here.cancelling():
+            raise
+        return Failed(error)  # a node that cancels itself fails
+
+
+class _AsyncPool:
+    """Asyncio tasks. Called tasks have a limit of their own: their callers, which wait for them, are in the other."""
+
+    def __init__(self, inbox: AsyncInbox, workers: int | None) -> None:
+        self.running = 0
+        self._inbox = inbox
+        self._planned = asyncio.Semaphore(workers) if workers else None
+        self._called = asyncio.Semaphore(workers) if workers else None
+        self._callers: set[str] = set()
+        self._at_work: set[asyncio.Task[None]] = set()
+
+    def submit(self, task: Task, steps: Program) -> None:
+        """Run a task; its end goes to the inbox."""
+        self.running += 1
+        gate = self._planned
+        if task.caller is not None:
+            gate = None if task.caller in self._callers else self._called
+            self._callers.add(task.id)
+        work = asyncio.create_task(_work(self._inbox, task, steps, gate))
+        self._at_work.add(work)
+        work.add_done_callback(self._at_work.discard)
+
+    def close(self) -> None:
+        """Cancel what still runs."""
+        for work in tuple(self._at_work):
+            work.cancel()
 
 
 async def _work(inbox: AsyncInbox, task: Task, steps: Program, gate: asyncio.Semaphore | None) -> None:

@@ -241,23 +241,23 @@ class Run:
 
     def items(self) -> Iterator[Emit | Ended]:
         """With threads: what the caller wants, then Ended."""
-        live = self.live or callees_exist()
-        driver = drive(
-            self.loop.run(), self.session.saver, self.inbox, live=live, workers=self.workers, cache=self.graph.cache
-        )
+        driver = drive(self.loop.run(), self.session.saver, self.inbox, **self._way())
         for item in driver:
             if isinstance(item, Ended) or self.take(item):
                 yield item
 
     async def aitems(self) -> AsyncIterator[Emit | Ended]:
         """With asyncio: what the caller wants, then Ended."""
-        driver = adrive(self.loop.run(), self.session.saver, self.inbox, workers=self.workers, cache=self.graph.cache)
+        driver = adrive(self.loop.run(), self.session.saver, self.inbox, **self._way())
         try:
             async for item in driver:
                 if isinstance(item, Ended) or self.take(item):
                     yield item
         finally:
             await driver.aclose()  # type: ignore[attr-defined]  # an async generator
+
+    def _way(self) -> dict[str, Any]:
+        return {"live": self.live or callees_exist(), "workers": self.workers, "cache": self.graph.cache}
 
     def _trace(self, is_async: bool) -> Any:
         """Who tells callback handlers of this run; None where none listens."""
