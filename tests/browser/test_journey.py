@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -170,6 +171,22 @@ def test_what_happened_while_the_page_was_away_is_there_when_it_comes_back(work:
     page.goto(address)
     expect(page.locator("[data-testid=event-row][data-mode=run]").last).to_contain_text("success")
     expect(work.rows().first).to_contain_text("double")
+
+
+def test_no_button_takes_the_place_of_another_when_a_checkpoint_is_chosen(work: Workspace) -> None:
+    def places() -> list[Any]:
+        return [work.page.get_by_test_id(name).bounding_box() for name in ("run-open", "edit-open", "replay")]
+
+    work.open("travel_math")
+    work.new_thread()
+    work.run(value="1")
+    work.stands("idle")
+    work.choose(work.row(2))
+    at_the_end = places()
+    expect(work.page.get_by_test_id("replay")).to_be_disabled()
+    work.choose(work.row(1))
+    expect(work.page.get_by_test_id("replay")).to_be_enabled()
+    assert places() == at_the_end
 
 
 def test_an_edit_becomes_a_branch_and_runs_only_when_told(work: Workspace) -> None:
