@@ -98,7 +98,13 @@ class CheckpointHeader:
 
 
 class BaseCheckpointSaver(ABC, Generic[V]):
-    """Base of all checkpointers. The same object serves sync and async code."""
+    """Base of all checkpointers. The same object serves sync and async code.
+
+    A saver may have more, which runs use where it is there:
+    `head(thread_id, ns, besides=None)`: the id of the newest checkpoint, so that two runs on one thread see each other.
+    `checkout(config)`: `get_tuple` with lists and dicts that the saver remembers, so that it can store what they gain.
+    `put_step(...)`: the arguments of `put` and then of `put_writes`, stored both or not at all.
+    """
 
     instant: bool = False
     """Whether calls never wait, so that async code may call the sync methods directly."""

@@ -236,13 +236,13 @@ class Loop:
             yield from self._remember([task])
             if task.cached and session.wants_updates:
                 yield from session.emit("updates", self._update(task, cached=True))
+        if session.wants_tasks:
+            yield from self._emit_start(task)
         if not call.future.set_running_or_notify_cancel():
             return
         if task.writes is not None:
             call.future.set_result(task.writes[0][1])
             return
-        if session.wants_tasks:
-            yield from self._emit_start(task)
         self._calls[task.id] = (task, call)
         yield Start([task], self._program)
 
@@ -321,7 +321,8 @@ class Loop:
             yield from session.put_writes(task.id, notes, task.path)
         if news:
             yield from self._announce(news)
-        yield from self._emit_result(task, interrupts=interrupts)
+        if task.caller is None:  # who called the task is paused as well, and its result says so
+            yield from self._emit_result(task, interrupts=interrupts)
 
     def _on_failed(self, task: Task, error: BaseException) -> Effects:
         session = self.session

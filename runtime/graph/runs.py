@@ -347,8 +347,10 @@ def _result(graph: CompiledStateGraph, outcome: RunOutcome, version: str, keys: 
         value = values.get(keys)
         return GraphOutput(value) if version == "v2" else value
     if version == "v2":
+        if graph.spec.root is not None:
+            return GraphOutput({} if outcome.interrupts else values, outcome.interrupts)
         schema = graph.builder.schemas[graph.builder.output_schema]
-        return GraphOutput(schema.coerce(values) if graph.spec.root is None else values, outcome.interrupts)
+        return GraphOutput(schema.coerce(values), outcome.interrupts)
     if graph.spec.root is not None:
         return {INTERRUPT: list(outcome.interrupts)} if outcome.interrupts else values
     if outcome.interrupts:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import pytest
 from flow_programs import Log, chain, says
 from people_programs import asker
+from policy_programs import names
 from pydantic import BaseModel, ValidationError
 from twins import library, thread
 
@@ -124,3 +125,21 @@ def test_an_agent_of_version_1_has_a_hook_after_its_model_and_tools() -> None:
             return type(error)
 
     assert both(check) == (KeyError, "It is 3.")
+
+
+def test_the_updates_of_a_paused_entrypoint_name_its_question() -> None:
+    def check(lib: Any) -> Any:
+        func = names(lib, "func")
+
+        @func.entrypoint(checkpointer=lib.InMemorySaver())
+        def ask(_: Any) -> Any:
+            return lib.interrupt("q?")
+
+        modes = ["updates", "values"]
+        v1 = [(mode, list(chunk)) for mode, chunk in ask.stream("go", thread("1"), stream_mode=modes)]
+        parts = list(ask.stream("go", thread("2"), stream_mode=modes, version="v2"))
+        return v1, [(part["type"], list(part["data"])) for part in parts]
+
+    question = ["__interrupt__"]
+    told = [("updates", question), ("values", question)]
+    assert both(check) == ((told, [("updates", []), ("values", [])]), (told, [("updates", question), ("values", [])]))

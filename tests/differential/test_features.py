@@ -1,5 +1,6 @@
 """Every program about one feature shows the same on `runtime` as on `langgraph`."""
 
+import func_programs  # noqa: F401 - registers its programs
 import projection_programs  # noqa: F401 - registers its programs
 import pytest
 from policy_programs import FEATURES
