@@ -50,8 +50,18 @@ class Workspace:
     # -- places ----------------------------------------------------------------------------------------------------------
 
     def stands(self, status: str) -> None:
-        """Wait until the thread has this status."""
+        """Wait until the server says that the thread has this status, and the page shows it and the newest checkpoint.
+
+        An idle thread's page says so until it hears that a run began; the server knows from when it took the run.
+        """
+        waited = 0
+        while (found := self.ask(f"/threads/{self.thread}")["status"]) != status:
+            assert waited < PATIENCE, f"the thread is {found}, not {status}"
+            self.page.wait_for_timeout(50)
+            waited += 50
         expect(self.page.get_by_test_id("thread-status")).to_have_text(status, timeout=PATIENCE)
+        newest = self.timeline()[0]["checkpoint_id"]
+        expect(self.rows().first).to_have_attribute("data-checkpoint", newest, timeout=PATIENCE)
 
     def rows(self) -> Locator:
         """The timeline's rows, newest first."""

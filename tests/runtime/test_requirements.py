@@ -1,7 +1,8 @@
-"""What users run into, as tests: R1 to R11 and R15 of the mission's requirements, with the values given there."""
+"""What users run into, as tests: R1 to R11, R15 and the shorter reports, with the values that the requirements give."""
 
 from __future__ import annotations
 
+import contextlib
 import operator
 from typing import Annotated, Any, TypedDict
 
@@ -419,3 +420,108 @@ def test_a_declared_default_of_a_reduced_key_is_its_start() -> None:
     builder.add_node("add", lambda state: {"total": 5})
     builder.add_edge(START, "add")
     assert builder.compile().invoke({}) == {"total": 105}
+
+
+# -- R15: a run that stops anywhere goes on from what is stored ------------------------------------------------------------
+
+
+class Stopping(InMemorySaver):
+    """Refuses the write whose turn it is, and all that follow, as a process that died."""
+
+    def __init__(self, allowed: int) -> None:
+        super().__init__()
+        self.allowed = allowed
+
+    def _count(self) -> None:
+        self.allowed -= 1
+        if self.allowed < 0:
+            raise OSError("the process died here")
+
+    def put(self, *args: Any, **kwargs: Any) -> Any:
+        self._count()
+        return super().put(*args, **kwargs)
+
+    def put_writes(self, *args: Any, **kwargs: Any) -> None:
+        self._count()
+        super().put_writes(*args, **kwargs)
+
+
+def forked(rec: Recorder, saver: InMemorySaver) -> Any:
+    """START -> p and q -> r."""
+    builder = StateGraph(L)
+    for name in "pqr":
+        builder.add_node(name, rec.node(name))
+    builder.add_edge(START, "p")
+    builder.add_edge(START, "q")
+    builder.add_edge(["p", "q"], "r")
+    return builder.compile(checkpointer=saver)
+
+
+def stored(saver: InMemorySaver) -> set[str]:
+    """The nodes whose writes some checkpoint or some pending write holds."""
+    kept: set[str] = set()
+    for item in saver.list(THREAD):
+        kept.update(item.checkpoint["channel_values"].get("log", ()))
+        kept.update(text for _, name, value in item.pending_writes or () if name == "log" for text in value)
+    return kept
+
+
+@pytest.mark.parametrize("allowed", range(1, 9))
+def test_after_a_stop_at_any_write_only_tasks_without_stored_writes_run(rec: Recorder, allowed: int) -> None:
+    saver = Stopping(allowed)
+    graph = forked(rec, saver)
+    stops = True
+    try:
+        graph.invoke({"log": []}, THREAD, durability="sync")
+        stops = False
+    except OSError as error:
+        assert "died here" in str(error)  # noqa: PT017 - a run that is allowed all its writes does not stop
+    done = stored(saver)
+    saver.allowed = 1000
+    rec.forget()
+    if stops and saver.get_tuple(THREAD) is not None:
+        assert graph.invoke(None, THREAD)["log"] == ["p", "q", "r"]
+        assert sorted(rec.ran) == sorted({"p", "q", "r"} - done)
+    assert graph.get_state(THREAD).values == {"log": ["p", "q", "r"]}
+
+
+# -- shorter reports -----------------------------------------------------------------------------------------------------
+
+
+def test_an_edit_as_the_end_clears_a_thread_that_waits(rec: Recorder) -> None:
+    graph = rec.line("a", "ask", "z")
+    graph.invoke({"log": []}, THREAD)
+    graph.update_state(THREAD, None, as_node=END)
+    state = graph.get_state(THREAD)
+    assert (state.next, state.values, state.interrupts) == ((), {"log": ["a"]}, ())
+
+
+def test_an_edit_as_the_end_of_an_old_checkpoint_applies_nothing_that_ran_after_it(rec: Recorder) -> None:
+    graph = rec.line("a", "b", "c")
+    graph.invoke({"log": []}, THREAD)
+    graph.update_state(waiting_for(graph, "b").config, None, as_node=END)
+    assert (graph.get_state(THREAD).next, graph.get_state(THREAD).values) == ((), {"log": ["a"]})
+
+
+def test_a_swallowed_question_and_keys_that_no_schema_has_are_told(caplog: pytest.LogCaptureFixture) -> None:
+    def careless(state: L) -> dict[str, Any]:
+        with contextlib.suppress(Exception):
+            interrupt("q?")
+        return {"log": ["x"], "typo": 1}
+
+    builder = StateGraph(L)
+    builder.add_node("careless", careless)
+    builder.add_edge(START, "careless")
+    assert builder.compile(checkpointer=InMemorySaver()).invoke({"log": []}, THREAD) == {"log": ["x"]}
+    told = [record.message for record in caplog.records]
+    assert any("'careless' called interrupt() and swallowed" in text for text in told)
+    assert any("'careless' returned ['typo']" in text for text in told)
+
+
+def test_only_what_a_caller_calls_metadata_is_stored_with_a_checkpoint(rec: Recorder) -> None:
+    graph = rec.line("a")
+    config: Any = {"configurable": {**THREAD["configurable"], "api_key": "s3cret"}, "metadata": {"who": "me"}}
+    graph.invoke({"log": []}, config)
+    for state in graph.get_state_history(THREAD):
+        assert state.metadata["who"] == "me"
+        assert "s3cret" not in repr(state)

@@ -1,4 +1,4 @@
-"""What comes back is what went in, type and value, alone and inside others; the rest is refused by name."""
+"""R13: what comes back is what went in, type and value, alone and inside others; the rest is refused by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Opening somebody else's store runs nothing: only allowed classes come to life, the rest is inert and stays as it was."""
+"""R14: opening somebody else's store runs nothing: only allowed classes come to life, the rest is inert and stays as it was."""
 
 from __future__ import annotations
 
