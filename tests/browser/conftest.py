@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser.chromium import flags, installed_chromium
 from tests.browser.server import Server, running
 from tests.browser.watch import Watch
+from tests.browser.workspace import PATIENCE
+
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.server import Server, running
 from tests.browser.watch import Watch
-from tests.browser.workspace import PATIENCE, Workspace
+from tests.browser.workspace import Workspace
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +132,7 @@ def test_save_and_run_to_the_next_pause(work: Workspace) -> None:
     expect(page.get_by_test_id("edit-preview")).to_contain_text("find_order")
     page.get_by_test_id("edit-save-pause").click()
     expect(work.row(2, lane=1)).to_have_attribute("data-source", "update")
-    expect(page.get_by_test_id("answer-form")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_test_id("answer-form")).to_be_visible()
     assert work.starts()["triage"] == 1
     assert work.starts()["approval"] == 2
 
@@ -151,7 +151,7 @@ def test_an_answer_can_be_json(work: Workspace) -> None:
     spice.get_by_test_id("answer-keep").click()
     expect(spice).to_contain_text('Will answer: {"grams":2}')
     page.get_by_test_id("answer-submit").click()
-    expect(page.get_by_test_id("answer-form")).to_have_count(1, timeout=PATIENCE)
+    expect(page.get_by_test_id("answer-form")).to_have_count(1)
     steps = work.ask(f"/threads/{work.thread}/state")["values"]["steps"]
     assert "spice: {'grams': 2}" in steps
     assert not any(step.startswith("salt") for step in steps), "the other question still waits"

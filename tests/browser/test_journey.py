@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.server import Server, running
 from tests.browser.watch import Watch
-from tests.browser.workspace import PATIENCE, Workspace
+from tests.browser.workspace import Workspace
 
 PORTED = Path(__file__).parent.parent / "debugger" / "fixtures" / "langgraph_graphs.py"
 NAMES = ("support_agent", "travel_math", "abc", "joke", "two_questions")
@@ -41,8 +41,8 @@ def test_run_watch_and_look(work: Workspace) -> None:
     work.open("support_agent")
     work.new_thread()
     work.run(messages=REFUND)
-    expect(page.locator("[data-testid=topology-node][data-state=running]").first).to_be_visible(timeout=PATIENCE)
-    expect(work.node("approval")).to_have_attribute("data-state", "waiting", timeout=PATIENCE)
+    expect(page.locator("[data-testid=topology-node][data-state=running]").first).to_be_visible()
+    expect(work.node("approval")).to_have_attribute("data-state", "waiting")
     work.stands("interrupted")
 
     # the timeline: every checkpoint once, the pause not twice
@@ -122,7 +122,7 @@ def test_a_place_inside_a_subgraph_is_edited_and_replayed(work: Workspace) -> No
 
     work.choose(work.row(1).filter(has_text="→ summarise"))
     page.get_by_test_id("replay").click()
-    expect(page.locator("[data-testid=timeline-row][data-source=fork]")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("[data-testid=timeline-row][data-source=fork]")).to_be_visible()
     work.stands("interrupted")
     assert work.starts()["triage"] == ran["triage"], "nothing before the subgraph ran again"
     assert work.starts()["agent"] > ran["agent"]
@@ -215,7 +215,7 @@ def test_an_edit_becomes_a_branch_and_runs_only_when_told(work: Workspace) -> No
     assert work.starts() == {"add_one": 1, "double": 1}, "saving runs nothing"
 
     page.get_by_test_id("continue").click()
-    expect(work.row(3, lane=1)).to_be_visible(timeout=PATIENCE)
+    expect(work.row(3, lane=1)).to_be_visible()
     assert work.values_at(work.timeline()[0]["checkpoint_id"]) == {"value": 20}
     assert work.values_at(old_head) == {"value": 4}, "the old branch stays"
     assert work.starts() == {"add_one": 1, "double": 2}, "add_one did not run again"
@@ -233,7 +233,7 @@ def test_save_and_run_to_the_end_is_one_gesture(work: Workspace) -> None:
     page.get_by_test_id("edit-value").fill('"chickens"')
     expect(page.get_by_test_id("edit-preview")).to_contain_text("write_joke")
     page.get_by_test_id("edit-save-end").click()
-    expect(work.row(3, lane=1)).to_be_visible(timeout=PATIENCE)
+    expect(work.row(3, lane=1)).to_be_visible()
     work.stands("idle")
     values = work.values_at(work.timeline()[0]["checkpoint_id"])
     assert values["topic"] == "chickens"
@@ -273,8 +273,8 @@ def test_replay_runs_only_what_comes_after(work: Workspace) -> None:
     expect(row).to_contain_text("→ b")
     work.choose(row)
     page.get_by_test_id("replay").click()
-    expect(page.locator("[data-testid=timeline-row][data-source=fork]")).to_be_visible(timeout=PATIENCE)
-    expect(work.rows()).to_have_count(len(before) + 3, timeout=PATIENCE)
+    expect(page.locator("[data-testid=timeline-row][data-source=fork]")).to_be_visible()
+    expect(work.rows()).to_have_count(len(before) + 3)
     work.stands("idle")
     assert work.starts() == {"a": 1, "b": 2, "c": 2}, "a did not run again"
     kept = {row["checkpoint_id"] for row in work.timeline()}
@@ -287,7 +287,7 @@ def test_a_question_is_answered_and_answered_again_from_the_older_pause(work: Wo
     work.new_thread()
     work.run(messages=REFUND)
     form = page.get_by_test_id("answer-form")
-    expect(form).to_contain_text("Send this reply?", timeout=PATIENCE)
+    expect(form).to_contain_text("Send this reply?")
     paused = work.timeline()[0]["checkpoint_id"]
     form.get_by_role("button", name="approve").click()
     work.stands("idle")
@@ -300,7 +300,7 @@ def test_a_question_is_answered_and_answered_again_from_the_older_pause(work: Wo
     work.choose(page.locator(f"[data-checkpoint='{paused}']"))
     expect(page.get_by_role("heading", name="Answer again from here")).to_be_visible()
     form.get_by_role("button", name="refuse").click()
-    expect(page.locator("[data-testid=timeline-row][data-source=fork]")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("[data-testid=timeline-row][data-source=fork]")).to_be_visible()
     work.stands("idle")
     refused = work.timeline()[0]["checkpoint_id"]
     assert refused != approved
@@ -316,7 +316,7 @@ def test_two_questions_are_answered_each_on_its_own(work: Workspace) -> None:
     work.new_thread()
     work.run(dish="soup")
     forms = page.get_by_test_id("answer-form")
-    expect(forms).to_have_count(2, timeout=PATIENCE)
+    expect(forms).to_have_count(2)
     forms.filter(has_text="salt").get_by_role("button", name="a pinch").click()
     spice = forms.filter(has_text="spice")
     spice.get_by_test_id("answer-value").fill("cumin")
@@ -337,16 +337,16 @@ def test_a_run_can_be_stepped_and_cancelled(work: Workspace) -> None:
     page.get_by_label("Run", exact=True).select_option("step")
     page.get_by_test_id("run-submit").click()
     work.stands("interrupted")
-    expect(work.rows().first).to_contain_text("triage", timeout=PATIENCE)
+    expect(work.rows().first).to_contain_text("triage")
     assert work.starts() == {"triage": 1}
     page.get_by_test_id("step").click()
-    expect(work.row(2)).to_be_visible(timeout=PATIENCE)
+    expect(work.row(2)).to_be_visible()
     work.stands("interrupted")
     assert set(work.starts()) == {"triage", "find_order", "find_policy", "read_mood"}
 
     page.get_by_test_id("continue").click()
     page.get_by_test_id("cancel").click()
-    expect(page.locator("[data-testid=event-row][data-phase=cancelled]")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("[data-testid=event-row][data-phase=cancelled]")).to_be_visible()
     work.stands("interrupted")
     assert "approval" not in work.starts()
 

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 from playwright.sync_api import Locator, Page, expect
 
 PATIENCE = 20_000
-"""Milliseconds for a run of the gallery to come to its pause, on a busy machine."""
+"""Milliseconds that any expectation has to come true, on a busy machine."""
 
 
 @dataclass
@@ -59,9 +59,9 @@ class Workspace:
             assert waited < PATIENCE, f"the thread is {found}, not {status}"
             self.page.wait_for_timeout(50)
             waited += 50
-        expect(self.page.get_by_test_id("thread-status")).to_have_text(status, timeout=PATIENCE)
+        expect(self.page.get_by_test_id("thread-status")).to_have_text(status)
         newest = self.timeline()[0]["checkpoint_id"]
-        expect(self.rows().first).to_have_attribute("data-checkpoint", newest, timeout=PATIENCE)
+        expect(self.rows().first).to_have_attribute("data-checkpoint", newest)
 
     def rows(self) -> Locator:
         """The timeline's rows, newest first."""
