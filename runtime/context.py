@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from runtime.checkpoint.base import BaseCheckpointSaver
     from runtime.errors import NodeError
     from runtime.runtime import Runtime
+    from runtime.types import Interrupt
 
 TaskId = NewType("TaskId", str)
 CONTEXT_KEY = "__forkpoint_context"
@@ -186,6 +187,8 @@ class Scope:
 
     thread_id: str | None
     saver: BaseCheckpointSaver[Any] | None
+    line: Any
+    """The root run's Line (see engine/line.py); None in an edit."""
     upstream: Upstream
     answering: bool
     """The run brought answers: questions without one stay as they are."""
@@ -234,6 +237,8 @@ class ExecutionContext:
     """The task continues: a graph called in it goes on from its stored state."""
     failure: NodeError | None = None
     """What an error handler is told."""
+    waiting: Sequence[Interrupt] = ()
+    """Questions that the task asked when it ran before, its own and those of graphs in it."""
     attempt: int = 1
     """Number of the try, from 1."""
     began: float | None = None

@@ -8,13 +8,14 @@ and grandchildren stay valid.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from runtime.checkpoint.id import new_id
 from runtime.constants import ERROR, INTERRUPT, RESUME
 from runtime.context import interrupt_id, own_questions
 from runtime.engine.effects import ListCheckpoints, ListNamespaces, Load, PutCheckpoint, PutWrites
+from runtime.engine.line import Destination, asks, strip_task_ids
 from runtime.engine.model import Task, Write
 from runtime.engine.session import Effects, Session
 from runtime.types import Interrupt
@@ -47,41 +48,34 @@ def carry_namespaces(session: Session, before: Task, after: Task, asked: set[str
     namespaces = yield ListNamespaces(str(session.thread_id), before.checkpoint_ns)
     for ns in sorted(namespaces, key=len):
         stored = yield ListCheckpoints({"configurable": {"thread_id": session.thread_id, "checkpoint_ns": ns}})
-        pause = next((saved for saved in stored if _asks(saved, asked)), stored[0] if stored else None)
+        pause = next((saved for saved in stored if asks(saved, asked)), stored[0] if stored else None)
         if pause is not None:
             new_ns = after.checkpoint_ns + ns[len(before.checkpoint_ns) :]
             yield from _copy(session, pause, new_ns, before, after, keep=True)
 
 
-def _asks(saved: Any, asked: set[str]) -> bool:
-    return any(
-        channel == INTERRUPT and any(i.id in asked for i in value) for _, channel, value in saved.pending_writes or ()
-    )
+def copy_place(session: Session, before: Task, after: Task, to: Destination) -> Effects:
+    """If somebody travels to a graph that `before` called, let the graphs of `after` go on from there.
 
-
-def copy_place(session: Session, before: Task, after: Task, inner: Any, *, keep: bool) -> Effects:
-    """If the checkpoint `inner` belongs to a graph that `before` called, make it (and those above it) `after`'s."""
-    target: str = inner.config["configurable"]["checkpoint_ns"]
-    chosen = {**inner.metadata["parents"], target: inner.checkpoint["id"]}
-    del chosen[""]
-    for ns, checkpoint_id in sorted(chosen.items(), key=lambda item: len(item[0])):
-        if ns.startswith(before.checkpoint_ns):
-            new_ns = after.checkpoint_ns + ns[len(before.checkpoint_ns) :]
-        elif ns.split("|")[0] == before.name:  # a per-thread child: the same namespace, a newer checkpoint
-            new_ns = ns
-        else:
-            continue
-        saved = yield Load(
-            {"configurable": {"thread_id": session.thread_id, "checkpoint_ns": ns, "checkpoint_id": checkpoint_id}}
-        )
-        yield from _copy(session, saved, new_ns, before, after, keep=keep and ns == target)
+    A per-thread graph has no task's id in its namespace: it is told where to go on, and passes on what is below it.
+    """
+    own = before.checkpoint_ns
+    shared = re.compile(re.escape(strip_task_ids(own)) + r"(\|\d+)?")
+    for ns, checkpoint_id in sorted(to.places.items(), key=lambda item: len(item[0])):
+        if ns == own or ns.startswith(f"{own}|"):
+            saved = yield Load(
+                {"configurable": {"thread_id": session.thread_id, "checkpoint_ns": ns, "checkpoint_id": checkpoint_id}}
+            )
+            new_ns = after.checkpoint_ns + ns[len(own) :]
+            yield from _copy(session, saved, new_ns, before, after, keep=to.keep and ns == to.ns)
+        elif shared.fullmatch(ns):
+            session.line.chosen[ns] = to
 
 
 def _copy(session: Session, saved: Any, new_ns: str, before: Task, after: Task, *, keep: bool) -> Effects:
-    checkpoint: dict[str, Any] = dict(saved.checkpoint)
-    if new_ns == saved.config["configurable"]["checkpoint_ns"]:
-        checkpoint["id"] = new_id()
-    parents = _moved(saved.metadata.get("parents", {}), before, after, session.checkpoint["id"])
+    checkpoint = saved.checkpoint
+    above = {**session.parents, session.ns: session.checkpoint["id"]}
+    parents = _moved(saved.metadata.get("parents", {}), before, after, above)
     metadata = {**saved.metadata, "source": "fork", "parents": parents}
     config: Any = {"configurable": {"thread_id": session.thread_id, "checkpoint_ns": new_ns}}
     yield PutCheckpoint(config, checkpoint, metadata, dict(checkpoint["channel_versions"]))
@@ -95,11 +89,11 @@ def _copy(session: Session, saved: Any, new_ns: str, before: Task, after: Task, 
             yield PutWrites(at, kept, task_id, "")
 
 
-def _moved(parents: Mapping[str, str], before: Task, after: Task, root_id: str) -> dict[str, str]:
+def _moved(parents: Mapping[str, str], before: Task, after: Task, above: Mapping[str, str]) -> dict[str, str]:
     moved = {}
     for ns, checkpoint_id in parents.items():
-        if ns == "":
-            moved[ns] = root_id
+        if ns in above:
+            moved[ns] = above[ns]
         elif ns.startswith(before.checkpoint_ns):
             moved[after.checkpoint_ns + ns[len(before.checkpoint_ns) :]] = checkpoint_id
         else:

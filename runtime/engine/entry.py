@@ -15,10 +15,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from runtime.constants import BRANCH_TO, END, ERROR, INTERRUPT, NULL_TASK_ID, PULL, START, TASKS
-from runtime.context import interrupt_id, own_questions
+from runtime.context import ExecutionContext, interrupt_id, own_questions
 from runtime.engine.apply import TaskWrites
 from runtime.engine.carry import copy_pause, copy_place
 from runtime.engine.effects import Head, Load
+from runtime.engine.line import Destination, Line, waiting_state
 from runtime.engine.model import Write
 from runtime.engine.plan import orphans
 from runtime.engine.session import Effects, Session
@@ -28,40 +29,119 @@ from runtime.types import Command, Send
 
 def enter(session: Session) -> Effects:
     """Bring the session to its first super-step."""
-    options = session.options
-    configurable: Mapping[str, Any] = options.config.get("configurable", {})
-    value = options.input
-    inner_ns = configurable.get("checkpoint_ns", "") if session.parent is None else ""
-    wanted = configurable.get("checkpoint_id") if session.parent is None else None
+    if session.parent is None:
+        yield from _enter_root(session)
+    else:
+        yield from _enter_below(session, session.parent)
+
+
+def _enter_root(session: Session) -> Effects:
+    configurable: Mapping[str, Any] = session.options.config.get("configurable", {})
+    inner_ns, wanted = configurable.get("checkpoint_ns", ""), configurable.get("checkpoint_id")
+    inner = None
     if inner_ns and wanted:
         inner = yield from _load(session, inner_ns, wanted)
         saved = yield from _load(session, "", inner.metadata["parents"][""])
     else:
-        inner = None
         saved = yield from _load(session, session.ns, wanted)
-    if session.parent is None and hasattr(session.saver, "head"):
+    session.line = Line(session.thread_id)
+    if saved is not None:
+        session.line.begin(saved)
+    if hasattr(session.saver, "head"):
         session.watches = True
         session.head = saved.checkpoint["id"] if saved is not None else None
         if wanted or session.ns:
             session.head = yield Head(str(session.thread_id), session.ns)
+    _stand(session, saved)
+    value = session.options.input
+    if isinstance(value, Command):
+        yield from _command(session, value, saved, inner)
+    elif value is None:
+        yield from _go_on(session, saved, inner, fork=wanted is not None)
+    else:
+        yield from _new_input(session, value, saved is not None)
+
+
+def _enter_below(session: Session, parent: ExecutionContext) -> Effects:
+    """A graph called inside a node.
+
+    A namespace with the task's id in it belongs to this one task: what is stored there is this task's own earlier pass,
+    and goes on. The namespace of a per-thread graph is shared by all turns and branches of the thread. Such a graph goes on
+    where somebody travelled to; or, when its caller resumes, where it stood as that task paused; else it takes the input,
+    on top of what it was on this line of the thread.
+    """
+    session.line = parent.scope.line
+    session.answers = parent.scratchpad.answers
+    session.bare = parent.scratchpad.bare
+    session.answering = parent.scope.answering
+    own = session.ns == parent.checkpoint_ns or session.ns.startswith(f"{parent.checkpoint_ns}|")
+    if own or session.saver is None:
+        saved = yield from _load(session, session.ns, None)
+        goes_on = saved is not None
+    elif session.ns in session.line.chosen:
+        yield from _arrive(session, session.line.chosen.pop(session.ns))
+        return
+    elif (paused := (yield from _paused_elsewhere(session, parent))) is not None:
+        yield from _carry_on(session, paused)
+        return
+    else:
+        saved = yield from session.line.state_of(session.ns)
+        goes_on = saved is not None and parent.resuming and saved.metadata.get("parents") == session.parents
+    _stand(session, saved)
+    value = session.options.input
+    if isinstance(value, Command):
+        yield from _command(session, value, saved, None)
+    elif value is None:
+        yield from _go_on(session, saved, None, fork=False)
+    elif goes_on:
+        yield from _resume(session)
+    else:
+        yield from _new_input(session, value, saved is not None)
+
+
+def _stand(session: Session, saved: Any) -> None:
     if saved is None:
         session.fill_channels({})
     else:
         session.take(saved)
         session.apply_null_writes()
-    session.stop = session.step + int(options.config["recursion_limit"]) + 1
-    if session.parent is not None:
-        session.answers = session.parent.scratchpad.answers
-        session.bare = session.parent.scratchpad.bare
-        session.answering = session.parent.scope.answering
-    if isinstance(value, Command):
-        yield from _command(session, value, saved, inner)
-    elif value is None:
-        yield from _go_on(session, saved, inner, fork=wanted is not None)
-    elif saved is not None and _continues(session, saved):
-        yield from _resume(session)
+    session.stop = session.step + int(session.options.config["recursion_limit"]) + 1
+
+
+def _arrive(session: Session, to: Destination) -> Effects:
+    """A per-thread graph goes on from where somebody travelled to: here, or in a graph below."""
+    _stand(session, (yield from _load(session, session.ns, to.places[session.ns])))
+    if to.ns != session.ns:
+        yield from _travel_inside(session, to)
+    elif to.keep:
+        yield from _branch_off(session)
     else:
-        yield from _new_input(session, value, saved is not None)
+        yield from session.put_checkpoint("fork")
+    yield from _resume(session)
+
+
+def _paused_elsewhere(session: Session, parent: ExecutionContext) -> Effects:
+    """The stored state of a per-thread graph that waits with its caller, if it was made from another root checkpoint: the
+    caller's questions were copied to a branch, or an edit was made of what it stood at."""
+    asked = {i.id for i in parent.waiting}
+    if not parent.resuming or not (asked or session.line.edited):
+        return None
+    where: Any = {"configurable": {"thread_id": session.thread_id, "checkpoint_ns": session.ns}}
+    paused = yield from waiting_state(where, asked, session.line.edited)
+    return None if paused is None or paused.metadata.get("parents") == session.parents else paused
+
+
+def _carry_on(session: Session, paused: Any) -> Effects:
+    _stand(session, (yield from _load(session, session.ns, paused.checkpoint["id"])))
+    yield from _branch_off(session)
+    yield from _resume(session)
+
+
+def _branch_off(session: Session) -> Effects:
+    """The pause in hand, on a branch of its own; answers find its questions under their new ids."""
+    renamed = yield from _fork_pause(session)
+    for old in renamed.keys() & session.answers.keys():
+        session.answers[renamed[old]] = session.answers[old]
 
 
 def _load(session: Session, ns: str, checkpoint_id: str | None) -> Effects:
@@ -77,21 +157,6 @@ def _load(session: Session, ns: str, checkpoint_id: str | None) -> Effects:
             f"get_state_history lists those that are."
         )
     return saved
-
-
-def _continues(session: Session, saved: Any) -> bool:
-    """Whether a graph called inside a node goes on from its stored state, whatever input it is given now.
-
-    A namespace with the task's id in it belongs to this one task, so what is stored there is this task's own earlier
-    pass. The namespace of a per-thread child is shared by all turns: there, only a state that was made from the very
-    checkpoint that the parent stands at counts, and only when the parent is resuming.
-    """
-    parent = session.parent
-    if parent is None:
-        return False
-    if session.ns == parent.checkpoint_ns or session.ns.startswith(parent.checkpoint_ns + "|"):
-        return True
-    return parent.resuming and saved.metadata.get("parents") == session.parents
 
 
 def _new_input(session: Session, value: Any, used: bool) -> Effects:
@@ -133,7 +198,7 @@ def _go_on(session: Session, saved: Any, inner: Any, *, fork: bool) -> Effects:
         )
     _refuse_orphans(session)
     if inner is not None:
-        yield from _travel_inside(session, inner, keep=False)
+        yield from _travel_inside(session, Destination(inner, keep=False))
     elif fork:
         head = yield from _load(session, session.ns, None)
         edited = session.metadata.get("source") in ("update", "fork")
@@ -179,7 +244,7 @@ def _command(session: Session, command: Command[Any], saved: Any, inner: Any) ->
     _refuse_orphans(session)
     renamed: dict[str, str] = {}
     if inner is not None:
-        yield from _travel_inside(session, inner, keep=True)
+        yield from _travel_inside(session, Destination(inner, keep=True))
     elif session.options.config.get("configurable", {}).get("checkpoint_id") and session.parent is None:
         head = yield from _load(session, session.ns, None)
         if head.checkpoint["id"] != session.checkpoint["id"]:
@@ -285,9 +350,9 @@ def _renamed(resume: Any, names: Mapping[str, str]) -> Any:
     return {names.get(key, key): value for key, value in resume.items()}
 
 
-def _travel_inside(session: Session, inner: Any, *, keep: bool) -> Effects:
-    """A branch from a checkpoint inside a subgraph. `keep`: its questions wait again."""
+def _travel_inside(session: Session, to: Destination) -> Effects:
+    """A branch from a checkpoint inside a subgraph."""
     old = session.plan()
     yield from session.put_checkpoint("fork")
     for before, after in zip(old, session.plan(), strict=True):
-        yield from copy_place(session, before, after, inner, keep=keep)
+        yield from copy_place(session, before, after, to)

@@ -97,6 +97,8 @@ class Session:
     """Newest checkpoint of the thread, as far as this run knows."""
     crossed: str | None = None
     """Newest checkpoint of another run that wrote to the thread since this one began."""
+    line: Any = None
+    """The root run's Line; None where no run is."""
     run_id: str | None = None
     unsaved_prefix: str = ""
     unsaved_count: int = 0
@@ -270,6 +272,8 @@ class Session:
                 "step": self.step,
                 "parents": dict(self.parents if parents is None else parents),
             }
+            if self.line is not None and self.parent is None:
+                self.line.advance(parent_id, self.checkpoint["id"], source)
             yield from self._store(parent_id)
             self.step += 1
 

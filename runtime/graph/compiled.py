@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from runtime.checkpoint.check import check_checkpointer
 from runtime.constants import NS_SEP
 from runtime.engine.drivers import aperform_all, perform_all
+from runtime.engine.line import strip_task_ids
 from runtime.engine.model import GraphSpec
-from runtime.graph.config import merge_configs, strip_task_ids
+from runtime.graph.config import merge_configs
 from runtime.graph.edits import edit
 from runtime.graph.runs import abatch, ainvoke, astream, astream_events, batch, invoke, stream, stream_events
 from runtime.graph.schema import json_schema

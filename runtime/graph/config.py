@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from time import time
 from typing import Any
 
-from runtime.constants import NS_END, NS_SEP
 from runtime.context import CONTEXT_KEY, ExecutionContext, Pulse, Scope, Scratchpad
 from runtime.engine.model import Task
 from runtime.engine.session import Session
@@ -66,11 +65,6 @@ def own_notes(config: Mapping[str, Any]) -> dict[str, Any]:
     return {
         k: v for k, v in notes.items() if not k.startswith("langgraph_") and k not in ("thread_id", "checkpoint_ns")
     }
-
-
-def strip_task_ids(ns: str) -> str:
-    """A namespace without task ids: that of a per-thread child, and the path of node names."""
-    return NS_SEP.join(part.split(NS_END)[0] for part in ns.split(NS_SEP) if not part.isdigit())
 
 
 def with_callback(config: Mapping[str, Any], handler: Any) -> Any:
@@ -141,6 +135,7 @@ def task_context(session: Session, task: Task, scope: Scope) -> ExecutionContext
         parents,
         task.resuming,
         task.failure,
+        task.interrupts,
     )
     configurable[CONTEXT_KEY] = context
     if task.timeout is not None and task.timeout.idle_timeout is not None:

@@ -142,6 +142,7 @@ def _writes_of(graph: CompiledStateGraph, session: Session, name: str, values: A
     scope = Scope(
         thread_id=session.thread_id,
         saver=session.saver,
+        line=None,
         upstream=_NOBODY,
         answering=False,
         durability="sync",

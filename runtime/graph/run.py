@@ -17,6 +17,7 @@ from runtime.context import ExecutionContext, Scope, Upstream, find_context
 from runtime.engine.calls import callees_exist
 from runtime.engine.drivers import AsyncInbox, Ended, adrive, drive
 from runtime.engine.effects import Emit
+from runtime.engine.line import strip_task_ids
 from runtime.engine.loop import Loop
 from runtime.engine.model import RunOptions, Task
 from runtime.engine.session import Session
@@ -26,7 +27,6 @@ from runtime.graph.config import (
     merge_configs,
     own_notes,
     shown_metadata,
-    strip_task_ids,
     task_base,
     task_context,
     task_runtime,
@@ -157,6 +157,7 @@ class Run:
         return Scope(
             thread_id=session.thread_id,
             saver=session.saver,
+            line=session.line,
             upstream=self._for_children(),
             answering=session.answering,
             durability=session.options.durability,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from runtime.constants import NULL_TASK_ID
 from runtime.engine.apply import TaskWrites
 from runtime.engine.effects import ListCheckpoints, Load
+from runtime.engine.line import edited_from, waiting_state
 from runtime.engine.model import RunOptions, Task
 from runtime.engine.plan import orphans
 from runtime.engine.session import Effects, Session
@@ -116,7 +117,7 @@ def _task(graph: CompiledStateGraph, session: Session, task: Task, subgraphs: bo
     where = child_config(graph, session.thread_id, task)
     inner: Any = where
     if where is not None and subgraphs:
-        saved = yield from _child_state(session, where)
+        saved = yield from _child_state(session, where, task)
         if saved is None:  # it has not begun
             inner = StateSnapshot({}, (), where, None, None, None, (), ())  # type: ignore[arg-type]  # a config
         else:
@@ -130,15 +131,18 @@ def _task(graph: CompiledStateGraph, session: Session, task: Task, subgraphs: bo
     return PregelTask(task.id, task.name, task.path, task.error, asks, inner, result)  # type: ignore[arg-type]  # a stored error is its text
 
 
-def _child_state(session: Session, where: Any) -> Effects:
+def _child_state(session: Session, where: Any, task: Task) -> Effects:
     """The stored state of a graph that a task called. A per-thread child has one line of checkpoints for all turns: the
-    newest that was made from this very checkpoint counts (LangGraph shows the newest of all)."""
+    newest that was made from this very checkpoint counts (LangGraph shows the newest of all), or what waits with the task."""
     parents = {**session.metadata.get("parents", {}), session.ns: session.checkpoint["id"]}
     saved = yield Load(where)
     if saved is None or saved.metadata.get("parents") == parents:
         return saved
     found = yield ListCheckpoints(where, filter={"parents": parents}, limit=1)
-    return found[0] if found else None
+    if found:
+        return found[0]
+    edited = edited_from(session.metadata, session.parent_id)
+    return (yield from waiting_state(where, {i.id for i in task.interrupts}, edited))
 
 
 def _missing_task(name: str, graph: CompiledStateGraph) -> PregelTask:

@@ -181,6 +181,21 @@ def a_child_with_a_thread_of_its_own(lib: Any, it: Player) -> None:
 
 
 @program()
+def a_child_with_a_thread_of_its_own_in_the_past(lib: Any, it: Player) -> None:
+    graph = outer(lib, chain(lib, "s1", checkpointer=True))
+    quiet = ("checkpoints", "debug")
+    for text in ("one", "two", "three"):
+        it.run(graph, {"log": [text]}, thread(), without=quiet)
+    turns = [s for s in graph.get_state_history(thread()) if s.next == ("sub",)]
+    it.run(graph, None, turns[1].config, without=quiet)
+    it.run(graph, {"log": ["four"]}, thread(), without=quiet)
+    fork = graph.update_state(turns[2].config, {"log": ["edit"]}, as_node="pre")
+    it.run(graph, None, fork, without=quiet)
+    it.run(graph, {"log": ["five"]}, thread(), without=quiet)
+    it.state(graph, thread(), subgraphs=False)
+
+
+@program()
 def a_child_that_stores_nothing(lib: Any, it: Player) -> None:
     graph = outer(lib, chain(lib, "s1", "s2", checkpointer=False))
     it.run(graph, {"log": ["in"]}, thread())

@@ -143,3 +143,20 @@ def test_the_updates_of_a_paused_entrypoint_name_its_question() -> None:
     question = ["__interrupt__"]
     told = [("updates", question), ("values", question)]
     assert both(check) == ((told, [("updates", []), ("values", [])]), (told, [("updates", question), ("values", [])]))
+
+
+def test_a_child_with_its_own_thread_has_the_past_of_its_branch_and_the_answer_given_now() -> None:
+    def check(lib: Any) -> Any:
+        inner = lib.StateGraph(Log)
+        inner.add_node(asker(lib, "ask", "q?")).add_edge(lib.START, "ask")
+        builder = lib.StateGraph(Log)
+        child = inner.compile(checkpointer=True)
+        builder.add_node("sub", lambda state: {"log": child.invoke({"log": []})["log"]})
+        builder.add_edge(lib.START, "sub")
+        graph = builder.compile(checkpointer=lib.InMemorySaver())
+        graph.invoke({"log": []}, thread())
+        paused = graph.get_state(thread()).config
+        graph.invoke(lib.Command(resume="old"), thread())
+        return graph.invoke(lib.Command(resume="new"), paused)["log"]
+
+    assert both(check) == (["ask:old"], ["ask:new"])
