@@ -83,7 +83,7 @@ def test_an_input_that_does_not_fit_leaves_a_thread_that_can_be_read() -> None:
     assert both(check) == (ValidationError, {"tags": []})
 
 
-def test_the_namespace_of_a_child_with_its_own_thread_is_the_one_it_is_stored_under() -> None:
+def test_a_child_with_its_own_thread_is_named_by_where_it_is_stored() -> None:
     def check(lib: Any) -> Any:
         inner = chain(lib, "s1", checkpointer=True)
         builder = lib.StateGraph(Log)

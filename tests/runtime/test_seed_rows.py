@@ -109,7 +109,7 @@ async def test_parallel_async_tasks_are_under_way_at_the_same_time() -> None:
     assert await fan(worker).ainvoke({"log": []}) == {"log": [0, 1, 2, 3]}
 
 
-def test_of_a_fan_out_with_one_failure_the_siblings_results_are_kept_and_the_error_shown() -> None:
+def test_of_a_fan_out_with_one_failure_the_rest_is_kept_and_the_error_shown() -> None:
     ran: list[int] = []
     broken = [True]
 
