@@ -66,12 +66,16 @@ class Send:
 
     node: str
     arg: Any
-    timeout: Any = field(default=None, kw_only=True, repr=False)
+    timeout: Any = field(default=None, kw_only=True)
     """For this task alone: seconds, a timedelta or a TimeoutPolicy."""
 
     def __post_init__(self) -> None:
         if self.timeout is not None:
             object.__setattr__(self, "timeout", TimeoutPolicy.coerce(self.timeout))
+
+    def __repr__(self) -> str:
+        timeout = "" if self.timeout is None else f", timeout={self.timeout!r}"
+        return f"Send(node={self.node!r}, arg={self.arg!r}{timeout})"
 
     def __hash__(self) -> int:
         try:

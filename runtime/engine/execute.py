@@ -68,7 +68,8 @@ def _traced(spec: GraphSpec, task: Task, context: ExecutionContext, fresh: Fresh
         failure = error  # `error` is gone when the handler is called
         yield Tell(lambda: trace.fail(failure))
         raise
-    yield Tell(trace.end)
+    yield Tell(lambda: trace.show(trace.output))
+    yield Tell(lambda: trace.end(trace.output))
     return outcome
 
 
@@ -83,7 +84,7 @@ def _steps(spec: GraphSpec, task: Task, context: ExecutionContext, fresh: FreshS
             raise
         result = up.command  # a graph called in this node jumps here: as if the node had returned it
     if trace is not None:
-        yield Tell(lambda: trace.result(result))
+        trace.output = result
     writes = node.write(result)
     if context.scratchpad.written:
         writes[:0] = context.scratchpad.written
@@ -123,8 +124,7 @@ def _routed(
         failure = error
         yield Tell(lambda: child.fail(failure))
         raise
-    yield Tell(lambda: child.result(said))
-    yield Tell(child.end)
+    yield Tell(lambda: child.end(said))
     return said
 
 

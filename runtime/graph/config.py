@@ -32,12 +32,14 @@ def merge_configs(*configs: Mapping[str, Any] | None) -> dict[str, Any]:
         if not config:
             continue
         for key, value in config.items():
-            if value is None:
-                continue
+            if value is None or (key == "recursion_limit" and value == DEFAULT_RECURSION_LIMIT):
+                continue  # a task's config always has a limit: the default one is nobody's wish
             if key == "tags":
                 merged["tags"] = [*merged["tags"], *(tag for tag in value if tag not in merged["tags"])]
             elif key in ("metadata", "configurable"):
                 merged[key] = {**merged[key], **value}
+            elif key == "callbacks" and merged.get(key):
+                merged[key] = _both(merged[key], value)
             else:
                 merged[key] = value
     limit = merged["recursion_limit"]
@@ -46,8 +48,17 @@ def merge_configs(*configs: Mapping[str, Any] | None) -> dict[str, Any]:
     return merged
 
 
-def inherit(config: Mapping[str, Any] | None, parent: ExecutionContext) -> dict[str, Any]:
-    """The config of a graph called inside a task: the task's, and what the call adds."""
+def _both(first: Any, second: Any) -> Any:
+    """The handlers of two configs: lists, or managers."""
+    from langchain_core.runnables.config import merge_configs as merge  # slow to import, and few have both
+
+    return merge({"callbacks": first}, {"callbacks": second})["callbacks"]
+
+
+def inherit(
+    parent: ExecutionContext, bound: Mapping[str, Any] | None, config: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """The config of a graph called inside a task: the task's, what is bound to the graph, and what the call adds."""
     above: dict[str, Any] = dict(parent.config)
     configurable = {key: value for key, value in above.get("configurable", {}).items() if key not in _OWN_KEYS}
     notes = dict(above.get("metadata", {}))
@@ -56,7 +67,7 @@ def inherit(config: Mapping[str, Any] | None, parent: ExecutionContext) -> dict[
     given["configurable"] = {k: v for k, v in given.get("configurable", {}).items() if k not in _OWN_KEYS}
     if given.get("callbacks") is above.get("callbacks"):
         given.pop("callbacks", None)
-    return merge_configs({**above, "configurable": configurable, "metadata": notes}, given)
+    return merge_configs({**above, "configurable": configurable, "metadata": notes}, bound, given)
 
 
 def own_notes(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -69,7 +69,7 @@ class Run:
     ) -> None:
         self.graph = graph
         parent = self._parent(config)
-        self.config = inherit(config, parent) if parent else merge_configs(graph.config, config)
+        self.config = inherit(parent, graph.config, config) if parent else merge_configs(graph.config, config)
         saver, ns, thread_id = _place(graph, self.config, parent)
         self.modes = call.modes | call.print_modes
         self.print_modes = call.print_modes

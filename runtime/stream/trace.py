@@ -55,24 +55,10 @@ class Span:
 
     def __init__(self, run: Any) -> None:
         self._run = run
-        self._output: Any = None
 
-    def result(self, value: Any) -> Any:
-        """It gave this; handlers that follow streams see it as one chunk."""
-        self._output = value
-        taps = [handler for handler in self._run.handlers if hasattr(handler, "tap_output_iter")]
-        if not taps:
-            return None
-        if isinstance(self._run.get_child(), AsyncCallbackManager):
-            return _drain(self._run.run_id, taps, value)
-        for tap in taps:
-            for _ in tap.tap_output_iter(self._run.run_id, iter((value,))):
-                pass
-        return None
-
-    def end(self) -> Any:
-        """It ended well."""
-        return self._run.on_chain_end(self._output)
+    def end(self, value: Any) -> Any:
+        """It ended well, and gave this."""
+        return self._run.on_chain_end(value)
 
     def fail(self, error: BaseException) -> Any:
         """It raised; a pause counts as that."""
@@ -94,18 +80,31 @@ class NodeSpan(Span):
     def __init__(self, run: Any, task: Task) -> None:
         super().__init__(run)
         self._task = task
+        self.output: Any = None
+        """What the node gave, once it has."""
 
     def config(self, config: Mapping[str, Any]) -> dict[str, Any]:
         """The config for what the node calls."""
         return {**config, "callbacks": self._run.get_child("seq:step:1")}
 
-    def end(self) -> Any:
+    def show(self, value: Any) -> Any:
+        """The node and its routers are through; handlers that follow streams see what it gave as one chunk."""
+        taps = [handler for handler in self._run.handlers if hasattr(handler, "tap_output_iter")]
+        if not taps:
+            return None
+        if isinstance(self._run.get_child(), AsyncCallbackManager):
+            return _drain(self._run.run_id, taps, value)
+        for tap in taps:
+            for _ in tap.tap_output_iter(self._run.run_id, iter((value,))):
+                pass
+        return None
+
+    def end(self, value: Any) -> Any:
         """The node and its routers ended well."""
         policy = self._task.node.trace
-        seen = self._output
         if policy is not None and policy.process_outputs is not None:
-            seen = policy.process_outputs(seen)
-        return self._run.on_chain_end(seen)
+            value = policy.process_outputs(value)
+        return super().end(value)
 
     def start_router(self, name: str, value: Any, number: int) -> Any:
         """A router of the node begins; gives its span."""

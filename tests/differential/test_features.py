@@ -1,5 +1,7 @@
 """Every program about one feature shows the same on `runtime` as on `langgraph`."""
 
+import callback_programs  # noqa: F401 - registers its programs
+import control_programs  # noqa: F401 - registers its programs
 import func_programs  # noqa: F401 - registers its programs
 import projection_programs  # noqa: F401 - registers its programs
 import pytest

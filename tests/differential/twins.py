@@ -12,6 +12,7 @@ import asyncio
 import dataclasses
 import importlib
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -20,6 +21,8 @@ from typing import Any
 from langchain_core.messages import BaseMessage
 from pydantic import BaseModel
 
+PLAYED: Counter[str] = Counter()
+"""How often each program was played on both libraries; `conftest.py` reports it."""
 MODES = ("values", "updates", "checkpoints", "tasks", "debug", "messages", "custom")
 
 
@@ -194,6 +197,7 @@ def play(name: str, what: Program, manner: Manner) -> list[Any]:
     else:
         player = Player(manner, what.parallel)
         what.play(library(name), player)
+    PLAYED[what.name] += name == "runtime"
     written: list[Any] = Writer(results=what.results, parallel=what.parallel).write(player.record)
     return written
 

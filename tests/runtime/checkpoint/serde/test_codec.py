@@ -155,6 +155,7 @@ VALUES: dict[str, Any] = {
     "text of a message": AIMessage("x").text,
     "Document": Document("page", metadata={"n": 1}),
     "Send": Send("n", {"x": (1,)}),
+    "Send with a timeout": Send("n", 1, timeout=2.5),
     "Command": Command(update={"x": 1}, goto=[Send("n", 1), "m"], resume={"i": 1}, graph=Command.PARENT),
     "Interrupt": Interrupt(("why", 1), id="i1"),
     "Overwrite": Overwrite([1]),
