@@ -34,9 +34,9 @@ class Branch:
     """What the router said -> writes. Raises ValueError naming the router for a place that is not there."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)  # a graph may have thousands: freezing would double what one costs
 class Node:
-    """A node, compiled."""
+    """A node, compiled. Nobody changes it."""
 
     name: str
     action: Action

@@ -63,8 +63,8 @@ class CompiledStateGraph:
         self.name = name or "LangGraph"
         self.config: Mapping[str, Any] | None = None
         self.spec: GraphSpec = builder.to_spec(self.name)
-        self._static = {node: graphs_in(spec.action.target) for node, spec in builder.nodes.items()}
-        self._learned: dict[str, list[Any]] = {}
+        self._called: dict[str, list[Any]] = {}
+        """Node to the graphs that it calls; looked for when somebody first asks."""
 
     # -- run -----------------------------------------------------------------------------------------------------------
 
@@ -243,14 +243,20 @@ class CompiledStateGraph:
 
     def children(self, node: str) -> list[Any]:
         """The graphs that a node calls, as far as they are known; stateless ones are left out."""
-        known = [*self._static.get(node, ()), *self._learned.get(node, ())]
-        return [graph for graph in known if graph.checkpointer is not False]
+        return [graph for graph in self._calls(node) if graph.checkpointer is not False]
 
     def learn(self, node: str, graph: Any) -> None:
         """Remember a graph that a node was seen to call."""
-        known = [*self._static.get(node, ()), *self._learned.get(node, ())]
+        known = self._calls(node)
         if not any(graph is other for other in known):
-            self._learned.setdefault(node, []).append(graph)
+            known.append(graph)
+
+    def _calls(self, node: str) -> list[Any]:
+        known = self._called.get(node)
+        if known is None:
+            spec = self.builder.nodes.get(node)
+            known = self._called[node] = graphs_in(spec.action.target) if spec is not None else []
+        return known
 
     def get_subgraphs(self, *, namespace: str | None = None, recurse: bool = False) -> Iterator[tuple[str, Any]]:
         """(node, graph) for each node that calls a graph; deeper ones as `node|inner` with `recurse`."""

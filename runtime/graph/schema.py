@@ -14,6 +14,7 @@ from runtime.channels import BaseChannel, BinaryOperatorAggregate, LastValue
 from runtime.channels.delta import DeltaChannel
 from runtime.checkpoint.serde.types import allow_schema
 from runtime.constants import ROOT
+from runtime.engine.action import parameters
 from runtime.managed import ManagedValue
 
 Coerce = Callable[[dict[str, Any]], Any]
@@ -154,18 +155,21 @@ def declared_default(owner: Any, name: str) -> Callable[[], Any] | None:
 
 def first_hint(function: Any) -> Any:
     """The annotation of a function's first parameter, if it has one."""
+    known = parameters(function)
+    if not known or known[0][1] is None:
+        return None
     target = function if inspect.isroutine(function) else getattr(function, "__call__", function)  # noqa: B004
     try:
-        parameters = list(inspect.signature(function).parameters.values())
-        hints = get_type_hints(target)
-    except (TypeError, ValueError, NameError):
+        return get_type_hints(target).get(known[0][0])
+    except (TypeError, NameError):
         return None
-    return hints.get(parameters[0].name) if parameters else None
 
 
 def return_hint(function: Any) -> Any:
     """The annotation of what a function returns, if it has one."""
     target = function if inspect.isroutine(function) else getattr(function, "__call__", function)  # noqa: B004
+    if "return" not in getattr(target, "__annotations__", ()):
+        return None
     try:
         return get_type_hints(target, include_extras=True).get("return")
     except (TypeError, NameError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -53,10 +53,11 @@ def build_spec(builder: StateGraph, name: str) -> GraphSpec:
         if end != END:
             edges.setdefault(start, []).append((f"{BRANCH_TO}{end}", None))
     keys = tuple(state)
-    nodes = {START: _start_node(builder, keys, edges)}
+    names = dict.fromkeys(builder.nodes)
+    nodes = {START: _start_node(builder, keys, edges, names)}
     for node, spec in builder.nodes.items():
         triggers = (f"{BRANCH_TO}{node}", *joins.get(node, ()))
-        nodes[node] = _node(builder, spec, triggers, keys, tuple(edges.get(node, ())), tuple(managed))
+        nodes[node] = _node(builder, spec, triggers, keys, tuple(edges.get(node, ())), names)
     triggered: dict[str, tuple[str, ...]] = {}
     for node_name, made in nodes.items():
         for trigger in made.triggers:
@@ -91,7 +92,9 @@ def _state_channels(
     return channels, managed
 
 
-def _start_node(builder: StateGraph, keys: tuple[str, ...], edges: Mapping[str, list[Write]]) -> Node:
+def _start_node(
+    builder: StateGraph, keys: tuple[str, ...], edges: Mapping[str, list[Write]], names: Collection[str]
+) -> Node:
     schema = builder.schemas[builder.input_schema]
 
     def coerce(values: dict[str, Any]) -> Any:
@@ -101,7 +104,7 @@ def _start_node(builder: StateGraph, keys: tuple[str, ...], edges: Mapping[str, 
         return given
 
     accepted = frozenset(schema.channels)
-    write = node_writer(START, keys, tuple(builder.nodes))
+    write = node_writer(START, keys, names)
     quiet = write if schema.is_root else _quiet_input(accepted, write)
     return Node(
         name=START,
@@ -111,7 +114,7 @@ def _start_node(builder: StateGraph, keys: tuple[str, ...], edges: Mapping[str, 
         coerce=coerce,
         write=quiet,
         edges=tuple(edges.get(START, ())),
-        branches=_branches(builder, START, None),
+        branches=_branches(builder, START, None, names),
         metadata={},
         hidden=True,
     )
@@ -134,10 +137,9 @@ def _node(
     triggers: tuple[str, ...],
     keys: tuple[str, ...],
     edges: tuple[Write, ...],
-    managed: tuple[str, ...],
+    names: Collection[str],
 ) -> Node:
     schema: Schema = builder.schemas[spec.input_schema or builder.state_schema]
-    names = tuple(builder.nodes)
     node = Node(
         name=spec.name,
         action=spec.action,
@@ -146,7 +148,7 @@ def _node(
         coerce=schema.coerce,
         write=node_writer(spec.name, keys, names, is_graph=is_graph(spec.action.target)),
         edges=edges,
-        branches=_branches(builder, spec.name, spec.input_schema),
+        branches=_branches(builder, spec.name, spec.input_schema, names),
         metadata=dict(spec.metadata or {}),
         retry=spec.retry,
         timeout=spec.timeout,
@@ -178,17 +180,18 @@ def cache_namespace(target: Any, name: str) -> tuple[str, ...]:
     return ("results", identity, name)
 
 
-def _branches(builder: StateGraph, source: str, source_schema: Any) -> tuple[Branch, ...]:
-    found = builder.branches.get(source, {})
-    return tuple(_branch(builder, branch, source_schema) for branch in found.values())
+def _branches(builder: StateGraph, source: str, source_schema: Any, names: Collection[str]) -> tuple[Branch, ...]:
+    found = builder.branches.get(source)
+    if not found:
+        return ()
+    return tuple(_branch(builder, branch, source_schema, names) for branch in found.values())
 
 
-def _branch(builder: StateGraph, branch: BranchSpec, source_schema: Any) -> Branch:
+def _branch(builder: StateGraph, branch: BranchSpec, source_schema: Any, names: Collection[str]) -> Branch:
     schema = builder.schemas[branch.input_schema or source_schema or builder.state_schema]
     keys = frozenset(schema.keys)
 
     def read(state: Mapping[str, Any]) -> Any:
         return schema.coerce({key: value for key, value in state.items() if key in keys})
 
-    ends = branch.ends
-    return Branch(branch.action, read, branch_writer(branch.action.name, ends, tuple(builder.nodes)))
+    return Branch(branch.action, read, branch_writer(branch.action.name, branch.ends, names))

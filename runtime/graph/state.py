@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 _RESERVED = ("|", ":")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)  # a graph may have thousands: freezing would double what one costs
 class NodeSpec:
-    """A node as it was added."""
+    """A node as it was added. Nobody changes it."""
 
     name: str
     action: Action
@@ -374,6 +374,8 @@ def _command_targets(action: Any) -> tuple[str, ...]:
     if not callable(action) or hasattr(action, "invoke"):
         return ()
     hint = return_hint(action)
+    if hint is None:
+        return ()
     for part in (hint, *get_args(hint)):
         if get_origin(part) is Command:
             for target in get_args(part):

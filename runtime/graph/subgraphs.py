@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from functools import partial
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any
 
 _DEPTH = 4
@@ -37,7 +37,9 @@ def _search(value: Any, depth: int, seen: set[int]) -> Iterator[Any]:
     if id(value) in seen or depth < 0:
         return
     seen.add(id(value))
-    if is_graph(value):
+    if type(value) is FunctionType:
+        yield from _function(value, depth, seen)
+    elif is_graph(value):
         yield value
     elif isinstance(value, partial):
         for part in (value.func, *value.args, *value.keywords.values()):
@@ -45,8 +47,6 @@ def _search(value: Any, depth: int, seen: set[int]) -> Iterator[Any]:
     elif inspect.ismethod(value):
         yield from _search(value.__func__, depth, seen)
         yield from _attributes(value.__self__, _names(value.__func__.__code__), depth, seen)
-    elif inspect.isfunction(value):
-        yield from _function(value, depth, seen)
     elif isinstance(value, dict):
         for item in list(value.values())[:_WIDTH]:
             yield from _search(item, depth - 1, seen)

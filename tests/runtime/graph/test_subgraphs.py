@@ -98,16 +98,15 @@ def test_a_node_without_a_graph_has_none() -> None:
 
 
 def test_a_graph_that_arrives_at_run_time_is_learned_when_it_runs() -> None:
-    box: list[Any] = []
+    arriving = iter([CHILD])
 
     def node(state: Any) -> Any:
-        return {"log": next(iter(box)).invoke(state)["log"]}
+        return {"log": next(arriving).invoke(state)["log"]}
 
     builder = StateGraph(L)
     builder.add_node("call", node)
     builder.add_edge(START, "call")
     graph = builder.compile()
-    box.append(CHILD)
     assert list(graph.get_subgraphs()) == []
     graph.invoke({"log": []})
     assert list(graph.get_subgraphs()) == [("call", CHILD)]
