@@ -29,6 +29,9 @@ _LEAST = 512
 """Bytes from which on a list is worth a difference."""
 _LONGEST = 1000
 """Differences in a row, after which a full copy is due."""
+_GROWTH = 3
+"""A full copy is due when the differences weigh so many times what the last one did. All copies of a list that grows then
+add a third to what it gained; a version is read from its own bytes, or, where items were replaced, four times as many."""
 _WINDOW = 32
 """Items that are looked at, of the newest and of the others each."""
 _MOST_ITEMS = 200_000
@@ -81,6 +84,8 @@ class Made:
 
     payload: bytes
     difference: Difference | None = None
+    kept: Difference | None = None
+    """How a list that is stored whole differs from the one before: what was pictured need not be again."""
 
 
 def assembled(whole: Any, changes: Iterable[tuple[int, int, Any]]) -> Any:
@@ -112,13 +117,14 @@ class Tips:
                 found = _difference(tip, value, self._window) if tip is not None and grows else None
             if found is not None and tip is not None:
                 payload = dump(found.items)
-                if tip.grown + len(payload) <= tip.whole:
+                if tip.grown + len(payload) <= tip.whole * _GROWTH:
                     return Made(payload, found)
+                return Made(dump(value), kept=found)
         return Made(dump(value))
 
     def stored(self, place: Place, version: str, value: Any, made: Made, base: Any = None) -> None:
         """Remember what was stored."""
-        size, found = len(made.payload), made.difference
+        size, found = len(made.payload), made.difference or made.kept
         if type(value) is not list or (found is None and size < _LEAST):
             if place in self._tips:
                 self.forget(place)
@@ -128,10 +134,12 @@ class Tips:
             if found is None or tip is None:
                 self._keep(place, _tip(version, value, base, size))
             elif tip.version != found.version:  # another run of the thread was quicker
-                self._keep(place, _tip(version, value, base, tip.whole))
+                self._keep(place, _tip(version, value, base, size if made.difference is None else tip.whole))
             else:
                 self._count += len(value) - len(tip.items)
                 _move(tip, found, version, base, size)
+                if made.difference is None:
+                    tip.whole, tip.whole_count, tip.grown, tip.links = size, len(value), 0, 0
                 self._tips.move_to_end(place)
 
     def open(self, place: Place, version: str, base: Any, load: Callable[[], tuple[Any, Sequence[int]]]) -> Any:

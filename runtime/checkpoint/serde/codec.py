@@ -124,21 +124,21 @@ def _unkept(what: str) -> UnkeptError:
 
 def _hidden(value: Any) -> bool:
     """Whether the encoder changed something in lists and dicts without a word."""
-    if type(value) is dict:
-        if not set(map(type, value)) <= _TEXT:
+    cls = type(value)
+    if cls is dict:
+        if not _TEXT.issuperset(map(type, value)):
             return True
         value = value.values()
-    elif type(value) is not list:
-        return type(value) in _CHANGED
-    found = set(map(type, value))
-    if found <= _SCALARS:
+    elif cls is not list:
+        return cls in _CHANGED
+    if _SCALARS.issuperset(map(type, value)):
         return False
-    if not found.isdisjoint(_CHANGED):
-        return True
-    if not found.isdisjoint(_CONTAINERS):
-        for item in value:
-            if type(item) in _CONTAINERS and item and _hidden(item):
-                return True
+    for item in value:
+        cls = type(item)
+        if cls in _SCALARS:
+            continue
+        if cls in _CHANGED or (cls in _CONTAINERS and item and _hidden(item)):
+            return True
     return False
 
 

@@ -93,11 +93,18 @@ def _contents(value: Any) -> Any:
     if cls in SCALARS:
         return value
     if cls is dict:
-        made = {key: item if type(item) in SCALARS else _contents(item) for key, item in value.items()}
-        return UNSEEN if UNSEEN in made.values() or not SCALARS.issuperset(map(type, made)) else made
+        made = value.copy()
+        for key, item in value.items():
+            if type(item) not in SCALARS:
+                made[key] = inside = _contents(item)
+                if inside is UNSEEN:
+                    return UNSEEN
+        return made if SCALARS.issuperset(map(type, made)) else UNSEEN
     if cls is list or cls is tuple:
+        if not value or SCALARS.issuperset(map(type, value)):
+            return value[:]
         items = [item if type(item) in SCALARS else _contents(item) for item in value]
-        return UNSEEN if UNSEEN in items else items if cls is list else tuple(items)
+        return UNSEEN if any(item is UNSEEN for item in items) else cls(items)
     return UNSEEN
 
 
