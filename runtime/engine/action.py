@@ -82,8 +82,8 @@ def _from_callable(target: Callable[..., Any], name: str) -> Action:
 
 def is_async(target: Any) -> bool:
     """Whether calling it gives a coroutine."""
-    if type(target) is FunctionType:
-        return inspect.iscoroutinefunction(target)
+    if type(target) is FunctionType and not target.__dict__:
+        return bool(target.__code__.co_flags & inspect.CO_COROUTINE)
     return inspect.iscoroutinefunction(target) or inspect.iscoroutinefunction(getattr(target, "__call__", None))  # noqa: B004
 
 

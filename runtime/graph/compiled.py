@@ -18,7 +18,6 @@ from runtime.graph.runs import abatch, ainvoke, astream, astream_events, batch, 
 from runtime.graph.schema import json_schema
 from runtime.graph.snapshots import history_source, snapshot, state
 from runtime.graph.subgraphs import graphs_in, is_graph
-from runtime.topology import topology_of
 from runtime.types import StateSnapshot, StateUpdate
 
 if TYPE_CHECKING:
@@ -281,6 +280,8 @@ class CompiledStateGraph:
 
     def get_graph(self, config: RunnableConfig | None = None, *, xray: int | bool = False) -> Any:
         """The topology, for drawing. `xray`: open subgraphs, all or to a depth."""
+        from runtime.topology import topology_of  # imports networkx, which is slow
+
         return topology_of(self, xray=xray)
 
     async def aget_graph(self, config: RunnableConfig | None = None, *, xray: int | bool = False) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable
+from types import FunctionType
 from typing import Annotated, Any, NotRequired, Required, get_args, get_origin
 
 from pydantic import TypeAdapter, create_model
@@ -155,6 +156,8 @@ def declared_default(owner: Any, name: str) -> Callable[[], Any] | None:
 
 def first_hint(function: Any) -> Any:
     """The annotation of a function's first parameter, if it has one."""
+    if _is_bare(function):
+        return None
     known = parameters(function)
     if not known or known[0][1] is None:
         return None
@@ -165,8 +168,15 @@ def first_hint(function: Any) -> Any:
         return None
 
 
+def _is_bare(function: Any) -> bool:
+    """Whether it is a function without annotations."""
+    return type(function) is FunctionType and not function.__annotations__
+
+
 def return_hint(function: Any) -> Any:
     """The annotation of what a function returns, if it has one."""
+    if _is_bare(function):
+        return None
     target = function if inspect.isroutine(function) else getattr(function, "__call__", function)  # noqa: B004
     if "return" not in getattr(target, "__annotations__", ()):
         return None

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from types import GenericAlias
+from types import FunctionType, GenericAlias
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args, get_origin
 
 from runtime.constants import END, HANDLER, START
@@ -161,9 +161,11 @@ class StateGraph:
         if isinstance(action, StateGraph):
             raise TypeError(f"Node '{name}' is a graph that was not compiled. Pass builder.compile().")
         self._check_name(name)
-        if input_schema is None and inspect.isroutine(getattr(action, "func", action)):
+        if input_schema is None and (
+            type(action) is FunctionType or inspect.isroutine(getattr(action, "func", action))
+        ):
             hint = first_hint(action)
-            input_schema = hint if is_schema(hint) else None
+            input_schema = hint if hint is not None and is_schema(hint) else None
         if input_schema is not None:
             self._add_schema(input_schema)
         ends: Any = destinations if destinations is not None else _command_targets(action)
