@@ -6,7 +6,7 @@ come from the TASKS channel. Task ids follow from the checkpoint, so a resumed r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -39,6 +39,7 @@ def plan(
     ns: str,
     sort: bool = True,
     reader: Reader | None = None,
+    due: Sequence[str] | None = None,
 ) -> list[Task]:
     """The tasks of the next super-step, Sends first.
 
@@ -48,13 +49,14 @@ def plan(
         ns: namespace of the graph, '' at the root.
         reader: of those channels, if the caller has one.
         sort: by name, as a run has them; else in the order the nodes were added, as snapshots have them.
+        due: what `triggered` gives for that checkpoint, if the caller knows.
 
     Raises:
         UnknownNodeError: a Send names a node that is not there.
     """
     reader = reader or Reader(spec, channels)
     tasks = [_pushed(spec, checkpoint, send, index, step, ns) for index, send in enumerate(pending_sends(channels))]
-    names = triggered(spec, checkpoint, channels)
+    names = triggered(spec, checkpoint, channels) if due is None else due
     for name in sorted(names) if sort and len(names) > 1 else names:
         node = spec.nodes[name]
         values = reader.read(node.keys, step, stop)
@@ -92,11 +94,6 @@ def triggered(spec: GraphSpec, checkpoint: Checkpoint, channels: Channels) -> li
         hit = {name for channel in updated for name in spec.triggered_by.get(channel, ())}
         names = hit if len(hit) < 2 else sorted(hit, key=spec.places.__getitem__)
     return [name for name in names if _has_news(spec.nodes[name], checkpoint, channels)]
-
-
-def next_nodes(spec: GraphSpec, checkpoint: Checkpoint, channels: Channels) -> list[str]:
-    """Names of the nodes that run next, one for each task."""
-    return [*(send.node for send in pending_sends(channels)), *triggered(spec, checkpoint, channels)]
 
 
 def _has_news(node: Node, checkpoint: Checkpoint, channels: Channels) -> bool:

@@ -17,7 +17,7 @@ from runtime.context import ExecutionContext
 from runtime.engine.apply import RESERVED, TaskWrites, Writer, apply_writes, restore_channels
 from runtime.engine.effects import Effect, Emit, Head, PutCheckpoint, PutWrites
 from runtime.engine.model import Channels, Checkpoint, GraphSpec, RunOptions, Task, Write
-from runtime.engine.plan import Reader, handler_task, next_nodes, orphans, plan, read_values, uuid_of
+from runtime.engine.plan import Reader, handler_task, orphans, pending_sends, plan, read_values, triggered, uuid_of
 from runtime.stream.payloads import debug_chunk, interrupt_dict, writes_to_result
 from runtime.types import Interrupt
 
@@ -84,6 +84,8 @@ class Session:
     """The run brought answers: questions without one stay as they are."""
     newest: Any = None
     """The greatest channel version, once it is known."""
+    due: Sequence[str] | None = None
+    """Nodes that the checkpoint in hand makes run, once that is known."""
     unsaved: set[str] = field(default_factory=set)
     """Channels that changed since a checkpoint was stored."""
     late: PutWrites | None = None
@@ -150,7 +152,7 @@ class Session:
         self.metadata = dict(saved.metadata)
         self.parent_id = (saved.parent_config or {}).get("configurable", {}).get("checkpoint_id")
         self.step = self.metadata.get("step", -2) + 1
-        self.newest = None
+        self.newest = self.due = None
         self.unsaved = set()
         self.fill_channels(self.checkpoint["channel_values"])
         self.pending = {}
@@ -170,6 +172,7 @@ class Session:
             ns=self.ns,
             sort=sort,
             reader=self.reader,
+            due=self.due,
         )
         if self.pending or self.resuming:
             for task in tuple(tasks):
@@ -208,6 +211,7 @@ class Session:
             own=self.saver is None,
         )
         self.newest = applied.version
+        self.due = None
         self.reader.forget(applied.changed)
         self.unsaved |= applied.changed
 
@@ -224,6 +228,7 @@ class Session:
             key = f"{BRANCH_TO}{node}"
             for part in ("channel_values", "channel_versions"):
                 self.checkpoint[part] = {name: value for name, value in self.checkpoint[part].items() if name != key}
+        self.due = None
 
     def values(self, keys: Sequence[str] | None = None, channels: Channels | None = None) -> Any:
         """The state, as streams show it: a dict, or the bare value of a state without keys."""
@@ -260,12 +265,13 @@ class Session:
         if self.saver is None:
             self.count_step()
         else:
+            due = self.due = triggered(self.spec, self.checkpoint, self.channels)
             self.checkpoint = {
                 **self.checkpoint,
                 "id": new_id(),
                 "ts": now(),
                 "writers": sorted(set(writers)),
-                "next_nodes": next_nodes(self.spec, self.checkpoint, self.channels),
+                "next_nodes": [*(send.node for send in pending_sends(self.channels)), *due],
             }
             self.metadata = {
                 "source": source,

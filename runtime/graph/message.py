@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from typing import Annotated, Any, Literal, Union, cast, overload
 
 from langchain_core.messages import (
@@ -80,15 +80,27 @@ def _merge(
     index = find_index(left) if isinstance(left, list) else None  # type: ignore[arg-type]  # found: so they are messages
     old = cast(list[BaseMessage], left) if index is not None else _with_ids(_as_messages(left))
     new = _with_ids(_as_messages(right))
-    last_clear = max((i for i, message in enumerate(new) if _clears(message)), default=None)
-    if last_clear is not None:
-        return new[last_clear + 1 :]
+    if any(map(_removes, map(type, new))):
+        last_clear = max((i for i, message in enumerate(new) if _clears(message)), default=None)
+        if last_clear is not None:
+            return new[last_clear + 1 :]
     merged = _merge_by_id(old, new, dict(index) if index is not None else make_index(old))
     return convert_to_messages(convert_to_openai_messages(merged)) if format else merged
 
 
+@lru_cache(maxsize=256)
+def _removes(cls: type) -> bool:
+    return issubclass(cls, RemoveMessage)
+
+
+@lru_cache(maxsize=256)
+def _is_whole(cls: type) -> bool:
+    """Whether it is a class of messages, and not of chunks of them."""
+    return issubclass(cls, BaseMessage) and not issubclass(cls, BaseMessageChunk)
+
+
 def _clears(message: BaseMessage) -> bool:
-    return isinstance(message, RemoveMessage) and message.id == REMOVE_ALL_MESSAGES
+    return _removes(type(message)) and message.id == REMOVE_ALL_MESSAGES
 
 
 def _merge_by_id(old: list[BaseMessage], new: list[BaseMessage], index: Index) -> list[BaseMessage]:
@@ -97,7 +109,7 @@ def _merge_by_id(old: list[BaseMessage], new: list[BaseMessage], index: Index) -
     removed: set[str | None] = set()
     for message in new:
         at = index.get(message.id)
-        if isinstance(message, RemoveMessage):
+        if _removes(type(message)):
             if at is None:
                 raise ValueError(f"Attempting to delete a message with an ID that doesn't exist ('{message.id}')")
             removed.add(message.id)
@@ -116,13 +128,12 @@ def _merge_by_id(old: list[BaseMessage], new: list[BaseMessage], index: Index) -
 def _as_messages(given: Messages) -> list[BaseMessage]:
     """The same message objects where they are whole messages already."""
     messages: list[Any] = given if isinstance(given, list) else [given]
-    kinds = set(map(type, messages))
-    if not all(issubclass(kind, BaseMessage) for kind in kinds):
-        messages = convert_to_messages(messages)
-        kinds = set(map(type, messages))
-    if any(issubclass(kind, BaseMessageChunk) for kind in kinds):
-        return [message_chunk_to_message(m) if isinstance(m, BaseMessageChunk) else m for m in messages]
-    return messages
+    if all(map(_is_whole, map(type, messages))):
+        return messages
+    return [
+        message_chunk_to_message(message) if isinstance(message, BaseMessageChunk) else message
+        for message in convert_to_messages(messages)
+    ]
 
 
 def _with_ids(messages: list[BaseMessage]) -> list[BaseMessage]:
