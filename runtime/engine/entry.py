@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from runtime.constants import BRANCH_TO, END, ERROR, INTERRUPT, NULL_TASK_ID, PULL, START, TASKS
+from runtime.constants import BRANCH_TO, END, NULL_TASK_ID, PULL, START, TASKS
 from runtime.context import ExecutionContext, interrupt_id, own_questions
 from runtime.engine.apply import TaskWrites
 from runtime.engine.carry import copy_pause, copy_place
@@ -206,11 +206,7 @@ def _go_on(session: Session, saved: Any, inner: Any, *, fork: bool) -> Effects:
         if fork:
             yield from session.put_checkpoint("fork", writers=session.checkpoint.get("writers", ()))
         else:
-            # A branch that was begun is played again from its start, finished siblings too.
-            session.pending = {
-                task_id: [write for write in writes if write[0] in (INTERRUPT, ERROR)]
-                for task_id, writes in session.pending.items()
-            }
+            session.again = True
     yield from _resume(session, replayed=fork and inner is None)
 
 

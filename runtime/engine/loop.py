@@ -109,6 +109,8 @@ class Loop:
                 yield from session.emit_checkpoint(
                     [t for t in tasks if t.shown], lambda task: self._state_of(session, task)
                 )
+            if session.again:
+                tasks = session.plan_again()
             if options.interrupt_after and _hits(options.interrupt_after, before):
                 self._status = "interrupt_after"
                 yield from self._stop()

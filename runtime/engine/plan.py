@@ -48,7 +48,8 @@ def plan(
         stop: the step at which the recursion limit ends the run.
         ns: namespace of the graph, '' at the root.
         reader: of those channels, if the caller has one.
-        sort: by name, as a run has them; else in the order the nodes were added, as snapshots have them.
+        sort: by name, as a run has them where it knows what was updated; else in the order the nodes were added, as
+            snapshots have them.
         due: what `triggered` gives for that checkpoint, if the caller knows.
 
     Raises:
@@ -57,7 +58,9 @@ def plan(
     reader = reader or Reader(spec, channels)
     tasks = [_pushed(spec, checkpoint, send, index, step, ns) for index, send in enumerate(pending_sends(channels))]
     names = triggered(spec, checkpoint, channels) if due is None else due
-    for name in sorted(names) if sort and len(names) > 1 else names:
+    if len(names) > 1 and sort and checkpoint.get("updated_channels") is not None:
+        names = sorted(names)
+    for name in names:
         node = spec.nodes[name]
         values = reader.read(node.keys, step, stop)
         tasks.append(coerced(_task(checkpoint, node, (PULL, name), step, ns, values)))

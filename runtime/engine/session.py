@@ -80,6 +80,8 @@ class Session:
     """The step in hand had been started by an earlier run."""
     continuing: bool = False
     """The run goes on from a checkpoint: a breakpoint right there was announced before."""
+    again: bool = False
+    """A branch that was begun is played again from its start: tasks that ended run again, once their end was shown."""
     answering: bool = False
     """The run brought answers: questions without one stay as they are."""
     newest: Any = None
@@ -150,6 +152,8 @@ class Session:
         """Stand at a stored checkpoint."""
         self.checkpoint = dict(saved.checkpoint)
         self.metadata = dict(saved.metadata)
+        if self.metadata.get("source") in ("update", "fork"):
+            self.checkpoint["updated_channels"] = None  # more may wait than what the edit, or the fork, has touched
         self.parent_id = (saved.parent_config or {}).get("configurable", {}).get("checkpoint_id")
         self.step = self.metadata.get("step", -2) + 1
         self.newest = self.due = None
@@ -181,6 +185,15 @@ class Session:
                 if task.error is not None and task.node.handler is not None:
                     self._plan_handler(tasks, task)
         return tasks
+
+    def plan_again(self) -> list[Task]:
+        """The tasks of the step in hand, as if none had ended."""
+        self.again = False
+        self.pending = {
+            task_id: [write for write in writes if write[0] in (INTERRUPT, ERROR)]
+            for task_id, writes in self.pending.items()
+        }
+        return self.plan()
 
     def _plan_handler(self, tasks: list[Task], failed: Task) -> None:
         """A node that has failed does not run again: its error handler does, or goes on."""

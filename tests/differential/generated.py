@@ -249,6 +249,7 @@ def _past(it: Player, graph: Any, plan: Graph, here: Any, before: Any, act: Act)
         return
     names = [None, *(node.name for node in plan.nodes), "__start__"]
     as_node = names[act.as_node % len(names)] if act.as_node is not None else None
-    if as_node is None and (plan.joins or chosen.next == ("__start__",)):
-        return  # who wrote last, the peer does not always see at the start and after joins
+    edited = chosen.metadata["source"] == "update"
+    if as_node is None and (plan.joins or edited or chosen.next == ("__start__",)):
+        return  # who wrote last, the peer does not always see at the start, after joins, and after an edit of the start
     it.update(graph, config, {"log": [act.value]}, as_node)

@@ -236,3 +236,17 @@ def a_replay_with_a_breakpoint(lib: Any, it: Player) -> None:
     it.history(graph, thread())
     it.run(graph, None, mid.config, interrupt_before=["b"])
     it.state(graph, thread())
+
+
+@program(parallel=True, results=False)
+def a_fork_is_replayed_while_a_question_waits_beside_a_finished_sibling(lib: Any, it: Player) -> None:
+    builder = lib.StateGraph(Log)
+    builder.add_node("start", says("start")).add_node("done", says("done"))
+    builder.add_node("ask", lambda state: {"log": [lib.interrupt("q?")]})
+    builder.add_edge(lib.START, "start").add_edge("start", "done").add_edge("start", "ask")
+    graph = builder.compile(checkpointer=lib.InMemorySaver())
+    it.run(graph, {"log": ["in"]}, thread())
+    it.run(graph, None, it.at(graph, thread(), "done", "ask").config)
+    it.run(graph, None, it.at(graph, thread(), "done", "ask").config)
+    it.run(graph, lib.Command(resume="yes"), thread())
+    it.history(graph, thread())
